@@ -137,9 +137,49 @@ async fn a_cursor_has_the_position_of_postgresqls() {
     assert_eq!(values(&client, "FETCH c").await, ["4"]);
     client.simple_query(&format!("DECLARE d CURSOR FOR {numbers}")).await.expect("declared");
     assert_eq!(values(&client, "FETCH ABSOLUTE 2 d").await, ["2"]);
-    assert_eq!(refusal(&client, "FETCH PRIOR d").await, "55000 cursor can only scan forward");
+    assert_eq!(values(&client, "FETCH PRIOR d").await, ["1"]);
+    let declare = format!("DECLARE e NO SCROLL CURSOR FOR {numbers}; SAVEPOINT s");
+    client.simple_query(&declare).await.expect("declared");
+    assert_eq!(values(&client, "FETCH ABSOLUTE 2 e").await, ["2"]);
+    assert_eq!(refusal(&client, "FETCH PRIOR e").await, "55000 cursor can only scan forward");
+    client.simple_query("ROLLBACK TO s").await.expect("undone");
+    assert_eq!(refusal(&client, "FETCH e").await, "55000 portal \"e\" cannot be run");
+    client.simple_query("ROLLBACK TO s").await.expect("undone");
+    let joined =
+        format!("SELECT g FROM ({numbers}) AS a JOIN (VALUES (1), (2)) AS b (g) USING (g)");
+    client.simple_query(&format!("DECLARE f CURSOR FOR {joined}")).await.expect("declared");
+    client.simple_query("FETCH 2 f").await.expect("fetched");
+    assert_eq!(refusal(&client, "FETCH PRIOR f").await, "55000 cursor can only scan forward");
     client.simple_query("ROLLBACK").await.expect("undone");
     assert_eq!(refusal(&client, "FETCH c").await, "34000 cursor \"c\" does not exist");
+}
+
+#[tokio::test]
+async fn a_rollback_to_a_savepoint_closes_the_cursors_since() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let declare = |name: &str| format!("DECLARE {name} CURSOR FOR VALUES (1), (2);");
+    let (a, b, c) = (declare("a"), declare("b"), declare("c"));
+    let begun = format!("BEGIN; {a} SAVEPOINT s; {b} SAVEPOINT t; {c} RELEASE t;");
+    client.simple_query(&begun).await.expect("declared");
+    let names = "SELECT name FROM pg_cursors ORDER BY name";
+    assert_eq!(values(&client, names).await, ["a", "b", "c"]);
+    client.simple_query("ROLLBACK TO s").await.expect("undone");
+    assert_eq!(values(&client, names).await, ["a"]);
+    client.simple_query(&b).await.expect("declared again");
+    client.simple_query("RELEASE s; SAVEPOINT s; ROLLBACK TO s").await.expect("undone");
+    assert_eq!(values(&client, names).await, ["a", "b"]);
+    for (query, refused) in [
+        ("DECLARE x SCROLL CURSOR FOR TABLE pg_class FOR UPDATE", "0A000 DECLARE SCROLL CURSOR"),
+        (
+            "DECLARE x CURSOR WITH HOLD FOR TABLE pg_class FOR SHARE",
+            "0A000 DECLARE CURSOR WITH HOLD",
+        ),
+        ("DECLARE x INSENSITIVE CURSOR FOR TABLE pg_class FOR UPDATE", "42P11 DECLARE INSENSITIVE"),
+    ] {
+        assert!(refusal(&client, query).await.starts_with(refused), "{query}");
+        client.simple_query("ROLLBACK TO s").await.expect("undone");
+    }
 }
 
 /// Its rows are computed before they are fetched: their error had failed the transaction, and nobody was told it.
