@@ -65,6 +65,7 @@ fn domain_form(catalog: &Catalog, user: &UserType, domain: &Domain) -> Result<Do
     let check = |check: &DomainCheck| DomainCheckForm {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        is_unchecked: !check.is_valid,
         comment: check.comment.clone(),
     };
     Ok(DomainForm {
@@ -94,6 +95,7 @@ pub(crate) fn restored(
             let check = |of: &DomainCheckForm| DomainCheck {
                 name: of.name.clone(),
                 expression: of.expression.clone(),
+                is_valid: !of.is_unchecked,
                 comment: of.comment.clone(),
             };
             UserTypeKind::Domain(Domain {
@@ -205,6 +207,7 @@ mod tests {
         let check = DomainCheck {
             name: "c".to_owned(),
             expression: check.to_owned(),
+            is_valid: true,
             comment: Some("about c".to_owned()),
         };
         let domain = Domain {

@@ -135,6 +135,8 @@ pub struct DomainCheck {
     pub name: String,
     /// The condition as SQL text.
     pub expression: String,
+    /// Whether all values in columns have been checked; not with NOT VALID.
+    pub is_valid: bool,
     /// The text of COMMENT ON.
     pub comment: Option<String>,
 }
