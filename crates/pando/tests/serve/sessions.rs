@@ -425,3 +425,22 @@ async fn changes_in_with_and_merges_are_prepared() {
     let refused = "0A000 DECLARE CURSOR must not contain data-modifying statements in WITH";
     assert_eq!(refusal(&client, cursor).await, refused);
 }
+
+#[tokio::test]
+async fn arguments_of_execute_need_no_other_rows() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    client.simple_query("PREPARE q (int) AS SELECT $1 + 1").await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE q (length('abc') * (ARRAY[4])[1])").await, ["13"]);
+    for (argument, refused) in [
+        ("(SELECT 1)", "0A000 cannot use subquery in EXECUTE parameter"),
+        ("1 + EXISTS (SELECT 1)::int", "0A000 cannot use subquery in EXECUTE parameter"),
+        ("sum(1)", "42803 aggregate functions are not allowed in EXECUTE parameters"),
+        ("(ARRAY[count(*)])[1]", "42803 aggregate functions are not allowed in EXECUTE parameters"),
+        ("grouping(1)", "42803 grouping operations are not allowed in EXECUTE parameters"),
+        ("sum(1) OVER ()", "42P20 window functions are not allowed in EXECUTE parameters"),
+        ("unnest(ARRAY[1])", "0A000 set-returning functions are not allowed in EXECUTE parameters"),
+    ] {
+        assert_eq!(refusal(&client, &format!("EXECUTE q ({argument})")).await, refused);
+    }
+}
