@@ -271,6 +271,8 @@ pub(crate) struct Binder<'a> {
     catalog: &'a dyn Catalog,
     /// The types of the parameters, as far as they are known.
     parameters: Vec<Option<SqlType>>,
+    /// The numbers and locations of parameters that had no type before their place gave them one.
+    decided: Vec<(u32, i32)>,
     relations: u32,
     selects: u32,
     ctes: u32,
@@ -323,6 +325,7 @@ impl<'a> Binder<'a> {
         Self {
             catalog,
             parameters: parameters.to_vec(),
+            decided: Vec::new(),
             relations: 0,
             selects: 0,
             ctes: 0,
