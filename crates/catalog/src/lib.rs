@@ -177,6 +177,14 @@ impl Catalog {
         self.types.values().find(|known| known.id == id)
     }
 
+    /// A type with the present definition of the user's type that it is, or that its items are.
+    pub fn renewed(&self, of: &SqlType) -> SqlType {
+        match of.user_type().and_then(|user| self.type_by_id(user.id)) {
+            Some(now) => of.with_user_type(&now),
+            None => of.clone(),
+        }
+    }
+
     /// Finds a type of users, or the type of a table's rows, by schema and name.
     pub fn type_named(&self, schema: &str, name: &str) -> Option<Arc<UserType>> {
         let of_rows = || match self.relation(schema, name)? {

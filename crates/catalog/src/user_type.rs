@@ -173,6 +173,15 @@ impl SqlType {
         }
     }
 
+    /// Whether it is the same type as another, which may have an earlier definition of a user's type.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::User(one), Self::User(other)) => one.id == other.id,
+            (Self::Array(one), Self::Array(other)) => one.is_same(other),
+            (one, other) => one == other,
+        }
+    }
+
     /// The attributes of a composite type; `None` for other types.
     pub fn attributes(&self) -> Option<&[Attribute]> {
         match self {

@@ -444,3 +444,25 @@ async fn arguments_of_execute_need_no_other_rows() {
         assert_eq!(refusal(&client, &format!("EXECUTE q ({argument})")).await, refused);
     }
 }
+
+/// They had kept the types of their parameters as these were when the statements were described.
+#[tokio::test]
+async fn prepared_statements_follow_changes_of_types() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let made = "CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN few AS int; \
+        CREATE TABLE t (id int PRIMARY KEY, m mood, f few); \
+        PREPARE i AS INSERT INTO t VALUES ($1, $2, $3) RETURNING m; \
+        PREPARE s AS SELECT id FROM t WHERE m = ANY ($1) ORDER BY id; EXECUTE i (1, 'a', 1)";
+    client.simple_query(made).await.expect("made");
+    assert_eq!(values(&client, "EXECUTE s ('{a}')").await, ["1"]);
+    let changed = "ALTER TYPE mood ADD VALUE 'z'; ALTER DOMAIN few ADD CHECK (VALUE < 5)";
+    client.simple_query(changed).await.expect("changed");
+    assert_eq!(values(&client, "EXECUTE i (2, 'z', 2)").await, ["z"]);
+    assert_eq!(values(&client, "EXECUTE s ('{z,a}')").await, ["1", "2"]);
+    let refused = "23514 value for domain few violates check constraint \"few_check\"";
+    assert_eq!(refusal(&client, "EXECUTE i (3, 'z', 7)").await, refused);
+    client.simple_query("ALTER TYPE mood RENAME VALUE 'z' TO 'y'").await.expect("renamed");
+    assert_eq!(values(&client, "EXECUTE i (4, 'y', 3)").await, ["y"]);
+    assert!(refusal(&client, "EXECUTE i (5, 'z', 3)").await.starts_with("22P02"));
+}
