@@ -88,7 +88,10 @@ pub(crate) fn restored(
             if !labels.is_sorted_by(|one, next| one.order < next.order) {
                 return None;
             }
-            let label = |of: &LabelForm| EnumLabel { name: of.name.clone(), order: of.order };
+            let label = |of: &LabelForm| {
+                let (name, order) = (of.name.clone(), of.order);
+                EnumLabel { name, order, is_new: false }
+            };
             UserTypeKind::Enum(labels.iter().map(label).collect())
         }
         TypeKindForm::Domain(domain) => {

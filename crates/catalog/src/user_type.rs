@@ -125,7 +125,8 @@ impl UserType {
 /// The labels of a new enum, from their names in order.
 pub fn labels(names: impl IntoIterator<Item = String>) -> Vec<EnumLabel> {
     let orders = (1..).map(|place: i64| place * LABEL_DISTANCE);
-    names.into_iter().zip(orders).map(|(name, order)| EnumLabel { name, order }).collect()
+    let label = |(name, order)| EnumLabel { name, order, is_new: false };
+    names.into_iter().zip(orders).map(label).collect()
 }
 
 /// The number of a label between two others, or at an end. `None` if there is no number between.

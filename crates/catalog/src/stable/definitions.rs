@@ -228,7 +228,18 @@ impl Stable for UserTypeKind {
 
 fields!(Attribute { name, sql_type });
 
-fields!(EnumLabel { name, order });
+/// Without whether it is new, which ends with the transaction.
+impl Stable for EnumLabel {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { name, order, is_new: _ } = self;
+        name.encode(out);
+        order.encode(out);
+    }
+
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self { name: Stable::decode(from)?, order: Stable::decode(from)?, is_new: false })
+    }
+}
 
 /// Without its comment, and whether it is valid.
 impl Stable for DomainCheck {
