@@ -180,10 +180,13 @@ fn set_config(session: &Arc<dyn SessionContext>) -> ScalarUDF {
     volatile("set_config", 3..=3, Form::Text, move |row| {
         let Some(name) = row.text(0) else {
             let message = "SET requires parameter name";
-            return Err(Error::new(SqlState::InvalidParameterValue, message));
+            return Err(Error::new(SqlState::NullValueNotAllowed, message));
         };
-        let (name, value) = (name.to_lowercase(), row.text(1).unwrap_or_default().to_owned());
+        let name = name.to_lowercase();
         let mut settings = Settings::default();
+        // NULL is the default value.
+        let value = row.text(1).map(str::to_owned).or_else(|| settings.get(&name));
+        let value = value.unwrap_or_default();
         settings.set(&name, &values_of(&name, &value)?)?;
         let local = row.flag(2).unwrap_or_default();
         let shown = settings.get(&name);
