@@ -304,6 +304,8 @@ pub(crate) struct Binder<'a> {
     stars: Vec<Star>,
     /// The values that VALUE stands for in conditions of domains, the innermost last.
     domain_values: Vec<crate::tree::Expr>,
+    /// The name of the domain to whose base type a value is converted.
+    outer_domain: Option<String>,
     /// The fields of columns that are rows.
     columns_of_record: HashMap<(RelationId, usize), Vec<Column>>,
     /// The functions of users whose bodies are being bound, the innermost last.
@@ -344,6 +346,7 @@ impl<'a> Binder<'a> {
             row_types: HashMap::new(),
             stars: Vec::new(),
             domain_values: Vec::new(),
+            outer_domain: None,
             columns_of_record: HashMap::new(),
             expansions: Vec::new(),
             places: 0,
