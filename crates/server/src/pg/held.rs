@@ -20,7 +20,7 @@ impl Held {
 
     /// Memory for what its owner can do without.
     pub(crate) fn at_most(memory: &Arc<Memory>, bytes: usize) -> Self {
-        Self { bytes_max: Some(bytes), ..Self::new(memory) }
+        Self { memory: Arc::clone(memory), bytes: 0, bytes_max: Some(bytes) }
     }
 
     /// Acquires more memory. Returns whether there is enough for an owner that can do without.
