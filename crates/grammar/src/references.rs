@@ -125,7 +125,7 @@ pub enum ExpressionPart {
     WindowCall,
 }
 
-/// The subqueries and calls in an expression, those around others first. None if it is not in the grammar.
+/// The subqueries and calls in an expression, those around others first; none if it is not in the grammar.
 pub fn parts(expression: &str) -> Vec<ExpressionPart> {
     let Ok(script) = parse(&format!("{SELECT}{expression}")) else { return Vec::new() };
     let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
