@@ -3,7 +3,7 @@
 use crate::{
     AggregateDetails, Catalog, Error, Extension, Function, Object, PUBLIC, Privileges,
     RESERVED_SCHEMAS, Relation, RelationId, Role, Schema, Shared, TableId, Trigger, TypeId,
-    UserType, is_temporary_schema, stable,
+    UserType, is_temporary_schema,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -80,19 +80,6 @@ pub enum CatalogChange {
 }
 
 impl CatalogChange {
-    /// The changes of a transaction as they are once it is committed: the labels that it has added to enums are like others.
-    pub fn settled(changes: Vec<Self>) -> Vec<Self> {
-        let is_new = |change: &Self| match change {
-            Self::ReplaceType(user) => user.labels().is_some_and(|l| l.iter().any(|l| l.is_new)),
-            _ => false,
-        };
-        if !changes.iter().any(is_new) {
-            return changes;
-        }
-        // Definitions of tables and of other types have them, too. Their stable form has not.
-        stable::decode(&stable::encode(&changes)).unwrap_or(changes)
-    }
-
     /// The change that creates a function, or replaces the one with its id.
     pub fn put_function(mut function: Function) -> Self {
         let mut extension = std::mem::take(&mut function.extension);

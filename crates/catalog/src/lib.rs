@@ -19,6 +19,7 @@ mod readers;
 mod referring;
 mod role;
 mod serialized;
+mod settled;
 mod shared_comments;
 mod sql_type;
 pub mod stable;
@@ -42,6 +43,7 @@ pub use function::{
     MovingAggregate, Parallel, Parameter, ParameterMode, Volatility,
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
+pub use settled::settled;
 pub use shared_comments::Shared;
 pub use sql_type::{
     Attribute, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,

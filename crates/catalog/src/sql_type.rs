@@ -114,7 +114,7 @@ pub struct EnumLabel {
     /// The number that represents it in values. It never changes, and numbers are in the order of labels.
     pub order: i64,
     /// Whether it has been added by the open transaction, in which no value may have it yet. No committed definition has
-    /// this: see [`CatalogChange::settled`](crate::CatalogChange::settled).
+    /// this: see [`settled`](crate::settled()).
     #[serde(skip)]
     pub is_new: bool,
 }
