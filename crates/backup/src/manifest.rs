@@ -94,6 +94,9 @@ pub(crate) struct DomainCheckForm {
     pub(crate) name: String,
     /// SQL text, in which VALUE is the value.
     pub(crate) expression: String,
+    /// NOT VALID.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_unchecked: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) comment: Option<String>,
 }

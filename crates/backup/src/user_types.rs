@@ -65,6 +65,7 @@ fn domain_form(catalog: &Catalog, user: &UserType, domain: &Domain) -> Result<Do
     let check = |check: &DomainCheck| DomainCheckForm {
         name: check.name.clone(),
         expression: check.expression.clone(),
+        is_unchecked: !check.is_valid,
         comment: check.comment.clone(),
     };
     Ok(DomainForm {
@@ -87,13 +88,17 @@ pub(crate) fn restored(
             if !labels.is_sorted_by(|one, next| one.order < next.order) {
                 return None;
             }
-            let label = |of: &LabelForm| EnumLabel { name: of.name.clone(), order: of.order };
+            let label = |of: &LabelForm| {
+                let (name, order) = (of.name.clone(), of.order);
+                EnumLabel { name, order, is_new: false }
+            };
             UserTypeKind::Enum(labels.iter().map(label).collect())
         }
         TypeKindForm::Domain(domain) => {
             let check = |of: &DomainCheckForm| DomainCheck {
                 name: of.name.clone(),
                 expression: of.expression.clone(),
+                is_valid: !of.is_unchecked,
                 comment: of.comment.clone(),
             };
             UserTypeKind::Domain(Domain {
@@ -205,6 +210,7 @@ mod tests {
         let check = DomainCheck {
             name: "c".to_owned(),
             expression: check.to_owned(),
+            is_valid: true,
             comment: Some("about c".to_owned()),
         };
         let domain = Domain {

@@ -19,6 +19,7 @@ mod readers;
 mod referring;
 mod role;
 mod serialized;
+mod settled;
 mod shared_comments;
 mod sql_type;
 pub mod stable;
@@ -42,6 +43,7 @@ pub use function::{
     MovingAggregate, Parallel, Parameter, ParameterMode, Volatility,
 };
 pub use role::{Object, PUBLIC, Privileges, Role};
+pub use settled::settled;
 pub use shared_comments::Shared;
 pub use sql_type::{
     Attribute, Domain, DomainCheck, EnumLabel, SqlType, TypeId, UserType, UserTypeKind,
@@ -178,6 +180,14 @@ impl Catalog {
     /// Finds a type of users by id.
     pub fn user_type_by_id(&self, id: TypeId) -> Option<&Arc<UserType>> {
         self.types.values().find(|known| known.id == id)
+    }
+
+    /// A type with the present definition of the user's type that it is, or that its items are.
+    pub fn renewed(&self, of: &SqlType) -> SqlType {
+        match of.user_type().and_then(|user| self.type_by_id(user.id)) {
+            Some(now) => of.with_user_type(&now),
+            None => of.clone(),
+        }
     }
 
     /// Finds a type of users, or the type of a table's rows, by schema and name.

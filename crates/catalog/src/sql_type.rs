@@ -113,6 +113,10 @@ pub struct EnumLabel {
     pub name: String,
     /// The number that represents it in values. It never changes, and numbers are in the order of labels.
     pub order: i64,
+    /// Whether it has been added by the open transaction, in which no value may have it yet. No committed definition has
+    /// this: see [`settled`](crate::settled()).
+    #[serde(skip)]
+    pub is_new: bool,
 }
 
 /// A type with conditions.
@@ -135,6 +139,8 @@ pub struct DomainCheck {
     pub name: String,
     /// The condition as SQL text.
     pub expression: String,
+    /// Whether all values in columns have been checked; not with NOT VALID.
+    pub is_valid: bool,
     /// The text of COMMENT ON.
     pub comment: Option<String>,
 }

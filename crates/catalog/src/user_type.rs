@@ -125,7 +125,8 @@ impl UserType {
 /// The labels of a new enum, from their names in order.
 pub fn labels(names: impl IntoIterator<Item = String>) -> Vec<EnumLabel> {
     let orders = (1..).map(|place: i64| place * LABEL_DISTANCE);
-    names.into_iter().zip(orders).map(|(name, order)| EnumLabel { name, order }).collect()
+    let label = |(name, order)| EnumLabel { name, order, is_new: false };
+    names.into_iter().zip(orders).map(label).collect()
 }
 
 /// The number of a label between two others, or at an end. `None` if there is no number between.
@@ -170,6 +171,15 @@ impl SqlType {
             Self::User(user) => Some(user),
             Self::Array(item) => item.user_type(),
             _ => None,
+        }
+    }
+
+    /// Whether it is the same type as another, which may have an earlier definition of a user's type.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::User(one), Self::User(other)) => one.id == other.id,
+            (Self::Array(one), Self::Array(other)) => one.is_same(other),
+            (one, other) => one == other,
         }
     }
 

@@ -52,6 +52,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn say(&self, severity: &'static str, error: Error);
     /// Requests the change of a setting at the end of the running statement.
     fn request_setting(&self, request: SettingRequest);
+    /// The value that this statement has requested for a setting, as SHOW prints it.
+    fn requested_setting(&self, name: &str) -> Option<String>;
     /// Adds a notification to the transaction.
     ///
     /// # Errors
@@ -139,6 +141,8 @@ pub struct SettingRequest {
     pub name: String,
     /// Its new value.
     pub value: String,
+    /// Its new value as SHOW prints it.
+    pub shown: Option<String>,
     /// Whether the change ends with the transaction.
     pub is_local: bool,
 }

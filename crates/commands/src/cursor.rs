@@ -1,7 +1,8 @@
 //! DECLARE, FETCH and MOVE.
 
-use crate::{Error, Result};
-use grammar::tree::{DeclareCursorStmt, FetchDirection, FetchStmt};
+use crate::backward::goes_back;
+use crate::{Error, Result, locking};
+use grammar::tree::{DeclareCursorStmt, FetchDirection, FetchStmt, NodeEnum};
 
 /// DECLARE.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Declaration {
     pub is_binary: bool,
     /// Whether the cursor can move backwards (SCROLL).
     pub scrolls: bool,
+    /// Whether the cursor can move backwards without SCROLL, because of its query.
+    pub goes_back: bool,
     /// Whether the cursor stays open after its transaction commits (WITH HOLD).
     pub holds: bool,
 }
@@ -62,14 +65,37 @@ impl Declaration {
                 return Err(Error::new("42P11", message));
             }
         }
+        let query = statement.query.as_deref().and_then(|query| query.node.as_ref());
+        if let Some(NodeEnum::SelectStmt(select)) = query
+            && let Some(clause) = locking::clauses(select).first()
+        {
+            refuse_locks(clause.strength.name(), is)?;
+        }
         Ok(Self {
             name: statement.portalname.clone(),
             is_binary: is(bits::BINARY),
             scrolls: is(bits::SCROLL),
+            goes_back: !is(bits::NO_SCROLL) && query.is_some_and(goes_back),
             // All cursors are insensitive: they do not see later changes.
             holds: is(bits::HOLD),
         })
     }
+}
+
+/// Refuses the options that a cursor whose query locks rows cannot have.
+fn refuse_locks(clause: &str, is: impl Fn(i32) -> bool) -> Result<()> {
+    for (option, state, before, after, kind) in [
+        (bits::HOLD, "0A000", "CURSOR WITH HOLD", "supported", "Holdable"),
+        (bits::SCROLL, "0A000", "SCROLL CURSOR", "supported", "Scrollable"),
+        (bits::INSENSITIVE, "42P11", "INSENSITIVE CURSOR", "valid", "Insensitive"),
+    ] {
+        if is(option) {
+            let message = format!("DECLARE {before} ... {clause} is not {after}");
+            let detail = format!("{kind} cursors must be READ ONLY.");
+            return Err(Error::new(state, message).detail(detail));
+        }
+    }
+    Ok(())
 }
 
 impl Fetch {

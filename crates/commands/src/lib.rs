@@ -8,6 +8,7 @@
 mod alter_sequence;
 mod alter_system;
 mod alter_table;
+mod backward;
 mod call;
 mod check;
 mod collation;

@@ -115,6 +115,8 @@ pub enum TypeChange {
     SetNullable(bool),
     /// ADD CONSTRAINT of a domain.
     AddCheck(Check),
+    /// VALIDATE CONSTRAINT of a domain, by the constraint's name.
+    ValidateCheck(String),
     /// DROP CONSTRAINT of a domain.
     DropCheck {
         /// The name.
@@ -240,13 +242,9 @@ impl AlterType {
                     if constraint.contype() == ConstrType::ConstrCheck =>
                 {
                     missing_attributes(constraint)?;
-                    if constraint.skip_validation {
-                        let what = "NOT VALID of a domain's constraint";
-                        return Err(Error::missing(what).at(constraint.location));
-                    }
-                    let name = some(&constraint.conname);
-                    let condition = expression(constraint)?;
-                    TypeChange::AddCheck(Check { name, condition, is_valid: true })
+                    let (name, condition) = (some(&constraint.conname), expression(constraint)?);
+                    let is_valid = !constraint.skip_validation;
+                    TypeChange::AddCheck(Check { name, condition, is_valid })
                 }
                 Some(NodeEnum::Constraint(constraint)) => {
                     return Err(not_of_domains(constraint.contype()).at(constraint.location));
@@ -257,6 +255,7 @@ impl AlterType {
                 let (name, if_exists) = (statement.name.clone(), statement.missing_ok);
                 TypeChange::DropCheck { name, if_exists }
             }
+            "V" => TypeChange::ValidateCheck(statement.name.clone()),
             _ => return Err(Error::missing("this form of ALTER DOMAIN")),
         };
         Ok(Self { name, is_domain: true, change })

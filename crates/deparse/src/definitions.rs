@@ -150,7 +150,7 @@ pub fn check(check: &Check, pretty: bool) -> String {
 pub fn domain_check(of: &DomainCheck, pretty: bool) -> String {
     let shown = grammar::rename_column(&of.expression, "value", "VALUE");
     let expression = shown.unwrap_or_else(|| of.expression.clone());
-    check(&Check { name: of.name.clone(), expression, is_valid: true }, pretty)
+    check(&Check { name: of.name.clone(), expression, is_valid: of.is_valid }, pretty)
 }
 
 /// The definition of a foreign key. `referenced` is the name of the table that it refers to.

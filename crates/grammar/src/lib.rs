@@ -22,9 +22,9 @@ pub use column_name::column_name;
 pub use deparse::{expression_text, greatest_parameter, statement_text};
 pub use parse::{Script, parse};
 pub use references::{
-    ColumnReference, RelationReference, calls, columns, relations, relations_and_ctes,
-    rename_column, sequences, string_location, types, with_column_names, with_schemas,
-    with_type_schemas,
+    ColumnReference, ExpressionPart, RelationReference, calls, columns, parts, relations,
+    relations_and_ctes, rename_column, sequences, string_location, types, with_column_names,
+    with_schemas, with_type_schemas,
 };
 pub use split::{solid, split};
 pub use stack::{growing, with_room};

@@ -95,13 +95,50 @@ pub fn calls(text: &str) -> Vec<(Option<String>, String, usize)> {
             if kind != "FuncCall" {
                 return;
             }
-            let parts = node.get("funcname").and_then(Value::as_array);
-            let part = |part: &Value| Some(part.pointer("/node/String/sval")?.as_str()?.to_owned());
-            let mut parts: Vec<String> = parts.into_iter().flatten().filter_map(part).collect();
+            let mut parts = called(node);
             let arguments = node.get("args").and_then(Value::as_array).map_or(0, Vec::len);
             if let Some(name) = parts.pop() {
                 found.push((parts.pop(), name, arguments));
             }
+        });
+    }
+    found
+}
+
+/// The parts of the name of the function that a call names.
+fn called(call: &Map<String, Value>) -> Vec<String> {
+    let parts = call.get("funcname").and_then(Value::as_array);
+    let part = |part: &Value| Some(part.pointer("/node/String/sval")?.as_str()?.to_owned());
+    parts.into_iter().flatten().filter_map(part).collect()
+}
+
+/// A part of an expression that may need other rows, or give several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExpressionPart {
+    /// A subquery.
+    Subquery,
+    /// GROUPING.
+    Grouping,
+    /// A call of a function by its name.
+    Call(String),
+    /// A call with OVER.
+    WindowCall,
+}
+
+/// The subqueries and calls in an expression, those around others first; none if it is not in the grammar.
+pub fn parts(expression: &str) -> Vec<ExpressionPart> {
+    let Ok(script) = parse(&format!("{SELECT}{expression}")) else { return Vec::new() };
+    let statement = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let mut found = Vec::new();
+    if let Some(statement) = statement {
+        let _ = each(statement, &mut |kind, node| match kind {
+            "SubLink" => found.push(ExpressionPart::Subquery),
+            "GroupingFunc" => found.push(ExpressionPart::Grouping),
+            "FuncCall" if node.get("over").is_some_and(|over| !over.is_null()) => {
+                found.push(ExpressionPart::WindowCall);
+            }
+            "FuncCall" => found.extend(called(node).pop().map(ExpressionPart::Call)),
+            _ => {}
         });
     }
     found

@@ -176,22 +176,24 @@ impl Statement {
         }
     }
 
+    /// The command, if it is one on transactions or savepoints.
+    pub fn transaction(&self) -> Option<&commands::Transaction> {
+        match self.command()? {
+            Command::Transaction(transaction) => Some(transaction),
+            _ => None,
+        }
+    }
+
     /// Whether it is COMMIT or ROLLBACK, including ROLLBACK TO SAVEPOINT.
     pub fn ends_transaction(&self) -> bool {
         use commands::Transaction::{Commit, Rollback, RollbackTo};
-        matches!(
-            self.command(),
-            Some(Command::Transaction(Commit { .. } | Rollback { .. } | RollbackTo(_)))
-        )
+        matches!(self.transaction(), Some(Commit { .. } | Rollback { .. } | RollbackTo(_)))
     }
 
     /// Whether it is COMMIT or ROLLBACK with AND CHAIN.
     pub fn chains(&self) -> bool {
         use commands::Transaction::{Commit, Rollback};
-        matches!(
-            self.command(),
-            Some(Command::Transaction(Commit { chain: true } | Rollback { chain: true }))
-        )
+        matches!(self.transaction(), Some(Commit { chain: true } | Rollback { chain: true }))
     }
 }
 

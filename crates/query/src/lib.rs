@@ -38,6 +38,7 @@ pub use database::{DataDirectory, Database, Options, TableSize};
 pub use executor::{Control, Executors};
 pub use indexes::index_expressions;
 pub use notifications::Notification;
+pub use parser::commands::Transaction;
 pub use parser::connection::{ConnectionStatement, Declare, Direction, Execute, Fetch, Prepare};
 pub use parser::{Statement, parse};
 pub use session::{Description, Listing, Prepared, Session, SettingsSeen, activity_text};

@@ -7,6 +7,7 @@ use crate::defaults::DEFAULTS;
 use crate::setting::known;
 
 pub use crate::setting::{Kind, Known};
+pub use crate::spelling::shown_name;
 
 const MESSAGES: Kind = Kind::Choice(&[
     "debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error",
@@ -99,16 +100,6 @@ pub(crate) fn has_only_default(name: &str) -> bool {
 
 fn find_in(all: &'static [Known], name: &str) -> Option<&'static Known> {
     all.binary_search_by(|known| known.name.cmp(name)).ok().and_then(|index| all.get(index))
-}
-
-/// The name of a setting as PostgreSQL writes it.
-pub fn shown_name(name: &str) -> &str {
-    match name {
-        "datestyle" => "DateStyle",
-        "intervalstyle" => "IntervalStyle",
-        "timezone" => "TimeZone",
-        name => name,
-    }
 }
 
 #[cfg(test)]

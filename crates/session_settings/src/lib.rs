@@ -12,6 +12,7 @@ pub mod modes;
 mod names;
 pub mod scopes;
 mod setting;
+mod spelling;
 
 use isolation::Isolation;
 use modes::Modes;

@@ -1,6 +1,7 @@
 //! What a setting is: its type, its valid values, and how they are read and displayed.
 
 use crate::memory;
+use crate::spelling::shown_name;
 use std::fmt::Display;
 use std::time::Duration;
 use values::input::unknown_zone;
@@ -144,7 +145,13 @@ impl Known {
         let number = memory::parse(value, kilobytes).ok_or_else(invalid)?;
         match (least..=most).contains(&number) {
             true => Ok(memory::shown(number.saturating_mul(kilobytes))),
-            false => Err(self.outside(&number.to_string(), least, most)),
+            false if number.unsigned_abs() > u64::from(i32::MAX.unsigned_abs()) => {
+                Err(self.invalid(value).with_hint("Value exceeds integer range."))
+            }
+            false => {
+                let unit = if kilobytes == 1 { "kB".to_owned() } else { memory::shown(kilobytes) };
+                Err(self.outside(&format!("{number} {unit}"), least, most))
+            }
         }
     }
 
@@ -250,7 +257,8 @@ impl Known {
     }
 
     fn invalid(&self, value: &str) -> Error {
-        let message = format!("invalid value for parameter \"{}\": \"{value}\"", self.name);
+        let name = shown_name(self.name);
+        let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
         Error::new(SqlState::InvalidParameterValue, message)
     }
 

@@ -56,7 +56,7 @@ pub fn add_label(known: &[EnumLabel], name: &str, place: &Place) -> Result<Optio
             .with_detail("Too many labels have been added at this place.")
     })?;
     let mut labels = known.to_vec();
-    labels.insert(at, EnumLabel { name: name.to_owned(), order });
+    labels.insert(at, EnumLabel { name: name.to_owned(), order, is_new: true });
     Ok(Some(labels))
 }
 

@@ -100,9 +100,13 @@ impl Binder<'_> {
         Ok(Some(Expr::new(Kind::Cast(cast), to, location)))
     }
 
-    /// A parameter that stands twice in the tree has the type that its first place has given it.
+    /// A parameter that is written once and stands twice in the tree, as that of BETWEEN does, has the type that its
+    /// first place has given it. One that is written twice must get the same type from both places.
     pub(super) fn decided(&self, mut expr: Expr) -> Expr {
-        if let (Kind::Parameter(number), Oid::UNKNOWN) = (&expr.kind, expr.sql_type.oid) {
+        let location = expr.location.0;
+        if let (Kind::Parameter(number), Oid::UNKNOWN) = (&expr.kind, expr.sql_type.oid)
+            && (location < 0 || self.decided.contains(&(*number, location)))
+        {
             let known = self.parameters.get((*number as usize).wrapping_sub(1)).copied().flatten();
             expr.sql_type = known.unwrap_or(expr.sql_type);
         }
@@ -113,15 +117,15 @@ impl Binder<'_> {
     fn decide(&mut self, mut expr: Expr, to: Oid) -> Result<Expr> {
         match &expr.kind {
             Kind::Parameter(number) => {
-                let number = *number as usize;
-                let known = self.parameters.get_mut(number - 1);
-                match known {
+                let (number, location) = (*number, expr.location.0);
+                match self.parameters.get_mut(number as usize - 1) {
                     Some(Some(known)) if known.oid != to => {
-                        return Err(inconsistent(number, known.oid, to).at(expr.location.0));
+                        return Err(inconsistent(number as usize, known.oid, to).at(location));
                     }
                     Some(known) => *known = Some(SqlType::plain(to)),
                     None => {}
                 }
+                self.decided.push((number, location));
             }
             Kind::Literal(Literal::Text(_)) if to == Oid::RECORD => {
                 let message = "input of anonymous composite types is not implemented";

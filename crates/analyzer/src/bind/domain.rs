@@ -29,8 +29,15 @@ impl Binder<'_> {
             let location = value.location.0;
             return Ok(Some(relabelled(value, SqlType::plain(oid), location)));
         }
-        let Some(value) = self.coerce(value, base, context)? else { return Ok(None) };
-        let Some(domain) = self.catalog.domain(oid) else {
+        let domain = self.catalog.domain(oid);
+        // Errors name the domain of the value, not those that it is over.
+        let shown = self.outer_domain.take();
+        let shown = shown.or_else(|| domain.as_ref().map(|domain| domain.name.clone()));
+        self.outer_domain.clone_from(&shown);
+        let value = self.coerce(value, base, context);
+        self.outer_domain = None;
+        let Some(value) = value? else { return Ok(None) };
+        let Some((domain, shown)) = domain.zip(shown) else {
             return Err(Error::missing("a cast to this domain").at(value.location.0));
         };
         let location = value.location.0;
@@ -39,14 +46,14 @@ impl Binder<'_> {
         };
         let mut checked = value.clone();
         if !domain.nullable {
-            checked = call(NOT_NULL, vec![checked, text(&domain.name)], base)?;
+            checked = call(NOT_NULL, vec![checked, text(&shown)], base)?;
         }
         if !domain.checks.is_empty() && is_volatile(&value) {
             return Err(Error::missing("a cast of a volatile value to a domain").at(location));
         }
         for (name, condition) in &domain.checks {
             let condition = self.with_domain_value(&value, condition)?;
-            let arguments = vec![checked, condition, text(&domain.name), text(name)];
+            let arguments = vec![checked, condition, text(&shown), text(name)];
             checked = call(CHECKED, arguments, base)?;
         }
         let is_length = |cast: &Cast| cast.conversion == Conversion::Length;

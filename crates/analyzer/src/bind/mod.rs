@@ -271,6 +271,8 @@ pub(crate) struct Binder<'a> {
     catalog: &'a dyn Catalog,
     /// The types of the parameters, as far as they are known.
     parameters: Vec<Option<SqlType>>,
+    /// The numbers and locations of parameters that had no type before their place gave them one.
+    decided: Vec<(u32, i32)>,
     relations: u32,
     selects: u32,
     ctes: u32,
@@ -302,6 +304,8 @@ pub(crate) struct Binder<'a> {
     stars: Vec<Star>,
     /// The values that VALUE stands for in conditions of domains, the innermost last.
     domain_values: Vec<crate::tree::Expr>,
+    /// The name of the domain to whose base type a value is converted.
+    outer_domain: Option<String>,
     /// The fields of columns that are rows.
     columns_of_record: HashMap<(RelationId, usize), Vec<Column>>,
     /// The functions of users whose bodies are being bound, the innermost last.
@@ -323,6 +327,7 @@ impl<'a> Binder<'a> {
         Self {
             catalog,
             parameters: parameters.to_vec(),
+            decided: Vec::new(),
             relations: 0,
             selects: 0,
             ctes: 0,
@@ -341,6 +346,7 @@ impl<'a> Binder<'a> {
             row_types: HashMap::new(),
             stars: Vec::new(),
             domain_values: Vec::new(),
+            outer_domain: None,
             columns_of_record: HashMap::new(),
             expansions: Vec::new(),
             places: 0,

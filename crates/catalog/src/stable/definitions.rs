@@ -166,6 +166,8 @@ const DOMAIN: u8 = 1;
 const COMPOSITE: u8 = 2;
 /// A domain, and then the comments of its conditions.
 const COMMENTED_DOMAIN: u8 = 3;
+/// A domain, the comments of its conditions, and whether each is valid.
+const UNCHECKED_DOMAIN: u8 = 4;
 
 impl Stable for UserTypeKind {
     fn encode(&self, out: &mut Vec<u8>) {
@@ -177,11 +179,20 @@ impl Stable for UserTypeKind {
             Self::Domain(domain) => {
                 let comments = domain.checks.iter().map(|check| check.comment.clone());
                 let comments: Vec<Option<String>> = comments.collect();
-                let is_commented = comments.iter().any(Option::is_some);
-                out.push(if is_commented { COMMENTED_DOMAIN } else { DOMAIN });
+                let are_valid: Vec<bool> =
+                    domain.checks.iter().map(|check| check.is_valid).collect();
+                let ordinal = match comments.iter().any(Option::is_some) {
+                    _ if are_valid.contains(&false) => UNCHECKED_DOMAIN,
+                    true => COMMENTED_DOMAIN,
+                    false => DOMAIN,
+                };
+                out.push(ordinal);
                 domain.encode(out);
-                if is_commented {
+                if ordinal != DOMAIN {
                     comments.encode(out);
+                }
+                if ordinal == UNCHECKED_DOMAIN {
+                    are_valid.encode(out);
                 }
             }
             Self::Composite(attributes) => {
@@ -196,11 +207,17 @@ impl Stable for UserTypeKind {
             ENUM => Stable::decode(from).map(Self::Enum),
             DOMAIN => Stable::decode(from).map(Self::Domain),
             COMPOSITE => Stable::decode(from).map(Self::Composite),
-            COMMENTED_DOMAIN => {
+            ordinal @ (COMMENTED_DOMAIN | UNCHECKED_DOMAIN) => {
                 let mut domain = Domain::decode(from)?;
                 let comments = Vec::<Option<String>>::decode(from)?;
                 for (check, comment) in domain.checks.iter_mut().zip(comments) {
                     check.comment = comment;
+                }
+                if ordinal == UNCHECKED_DOMAIN {
+                    let are_valid = Vec::<bool>::decode(from)?;
+                    for (check, is_valid) in domain.checks.iter_mut().zip(are_valid) {
+                        check.is_valid = is_valid;
+                    }
                 }
                 Ok(Self::Domain(domain))
             }
@@ -211,18 +228,30 @@ impl Stable for UserTypeKind {
 
 fields!(Attribute { name, sql_type });
 
-fields!(EnumLabel { name, order });
+/// Without whether it is new, which ends with the transaction.
+impl Stable for EnumLabel {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { name, order, is_new: _ } = self;
+        name.encode(out);
+        order.encode(out);
+    }
 
-/// Without its comment.
+    fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
+        Ok(Self { name: Stable::decode(from)?, order: Stable::decode(from)?, is_new: false })
+    }
+}
+
+/// Without its comment, and whether it is valid.
 impl Stable for DomainCheck {
     fn encode(&self, out: &mut Vec<u8>) {
-        let Self { name, expression, comment: _ } = self;
+        let Self { name, expression, is_valid: _, comment: _ } = self;
         name.encode(out);
         expression.encode(out);
     }
 
     fn decode(from: &mut Source<'_>) -> Result<Self, Malformed> {
-        Ok(Self { name: Stable::decode(from)?, expression: Stable::decode(from)?, comment: None })
+        let (name, expression) = (Stable::decode(from)?, Stable::decode(from)?);
+        Ok(Self { name, expression, is_valid: true, comment: None })
     }
 }
 

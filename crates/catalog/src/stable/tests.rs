@@ -559,9 +559,16 @@ fn types_of_users() {
         checks: vec![DomainCheck {
             name: "c".to_owned(),
             expression: "true".to_owned(),
+            is_valid: true,
             comment: None,
         }],
     };
+    let mut unchecked = domain.clone();
+    unchecked.checks[0].is_valid = false;
+    golden(
+        &UserTypeKind::Domain(Domain { base: Box::new(SqlType::Text), ..unchecked }),
+        "0407000103276127010163047472756501000100",
+    );
     let mut commented = domain.clone();
     commented.checks[0].comment = Some("x".to_owned());
     golden(

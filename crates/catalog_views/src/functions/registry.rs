@@ -5,6 +5,7 @@ use crate::session_context::SessionContext;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::ScalarUDF;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The functions that a statement may name. Those that depend on the session are created when a
@@ -14,17 +15,21 @@ pub struct Functions<'a> {
     shared: &'a SessionState,
     session: Option<Arc<dyn SessionContext>>,
     of_session: OnceLock<HashMap<String, Arc<ScalarUDF>>>,
+    /// Whether `set_config` has been looked up.
+    sets: AtomicBool,
 }
 
 impl<'a> Functions<'a> {
     /// The functions of an engine, and those of a session.
     pub fn new(shared: &'a SessionState, session: Arc<dyn SessionContext>) -> Self {
-        Self { shared, session: Some(session), of_session: OnceLock::new() }
+        let sets = AtomicBool::new(false);
+        Self { shared, session: Some(session), of_session: OnceLock::new(), sets }
     }
 
     /// The functions of an engine alone.
     pub fn without_session(shared: &'a SessionState) -> Self {
-        Self { shared, session: None, of_session: OnceLock::new() }
+        let sets = AtomicBool::new(false);
+        Self { shared, session: None, of_session: OnceLock::new(), sets }
     }
 
     /// The functions that are the same for every session.
@@ -32,17 +37,23 @@ impl<'a> Functions<'a> {
         self.shared
     }
 
-    /// The scalar function with a name.
+    /// The scalar function with a name, for one call.
     pub fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         match self.shared.scalar_functions().get(name) {
             Some(shared) => Some(Arc::clone(shared)),
             None if self.is_over_rows(name) => None,
             None => {
+                self.sets.fetch_or(name == "set_config", Ordering::Relaxed);
                 let known = self.of_session().get(name)?;
                 let of_call = self.session.as_ref().and_then(|of| advisory::of_call(name, of));
                 Some(of_call.map_or_else(|| Arc::clone(known), Arc::new))
             }
         }
+    }
+
+    /// The session, if a call of the statement may have changed its settings before the next call.
+    pub fn changing(&self) -> Option<Arc<dyn SessionContext>> {
+        self.session.clone().filter(|_| self.sets.load(Ordering::Relaxed))
     }
 
     /// Whether an aggregate or window function has this name. No function of the session has such a

@@ -145,11 +145,18 @@ fn of_store(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all
 }
 
-/// `current_setting`, for a statement with these settings.
-pub fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
-    function("current_setting", 1..=2, Form::Text, move |row| {
+/// `current_setting`, for a statement with these settings, which `set_config` may change in the session on the way.
+pub fn current_setting(
+    settings: Vec<(String, String)>,
+    changing: Option<Arc<dyn SessionContext>>,
+) -> ScalarUDF {
+    let is_changing = changing.is_some();
+    let value = move |row: &Row<'_>| -> values::Result<Cell> {
         let Some(name) = row.text(0) else { return Ok(Cell::Null) };
         let wanted = name.to_lowercase();
+        if let Some(value) = changing.as_ref().and_then(|of| of.requested_setting(&wanted)) {
+            return Ok(value.as_str().into());
+        }
         match settings.iter().find(|(known, _)| *known == wanted) {
             Some((_, value)) => Ok(value.as_str().into()),
             // What PostgreSQL has is not missing, but refused.
@@ -159,7 +166,11 @@ pub fn current_setting(settings: Vec<(String, String)>) -> ScalarUDF {
                 _ => Err(unknown(name)),
             },
         }
-    })
+    };
+    match is_changing {
+        true => volatile("current_setting", 1..=2, Form::Text, value),
+        false => function("current_setting", 1..=2, Form::Text, value),
+    }
 }
 
 /// `set_config(name, value, is_local)`. The session changes the setting at the end of the
@@ -169,13 +180,18 @@ fn set_config(session: &Arc<dyn SessionContext>) -> ScalarUDF {
     volatile("set_config", 3..=3, Form::Text, move |row| {
         let Some(name) = row.text(0) else {
             let message = "SET requires parameter name";
-            return Err(Error::new(SqlState::InvalidParameterValue, message));
+            return Err(Error::new(SqlState::NullValueNotAllowed, message));
         };
-        let (name, value) = (name.to_lowercase(), row.text(1).unwrap_or_default().to_owned());
+        let name = name.to_lowercase();
         let mut settings = Settings::default();
+        // NULL is the default value.
+        let value = row.text(1).map(str::to_owned).or_else(|| settings.get(&name));
+        let value = value.unwrap_or_default();
         settings.set(&name, &values_of(&name, &value)?)?;
         let local = row.flag(2).unwrap_or_default();
-        session.request_setting(SettingRequest { name: name.clone(), value, is_local: local });
-        Ok(settings.get(&name).into())
+        let shown = settings.get(&name);
+        let request = SettingRequest { name, value, shown: shown.clone(), is_local: local };
+        session.request_setting(request);
+        Ok(shown.into())
     })
 }

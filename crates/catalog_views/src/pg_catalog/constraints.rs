@@ -175,7 +175,7 @@ fn domain_checks(user: &UserType, rows: &mut TableRows) {
             ("conname", check.name.as_str().into()),
             ("connamespace", oids::schema(&user.schema).into()),
             ("contype", "c".into()),
-            ("convalidated", true.into()),
+            ("convalidated", check.is_valid.into()),
             ("contypid", oids::user_type(user.id).into()),
             ("confupdtype", " ".into()),
             ("confdeltype", " ".into()),

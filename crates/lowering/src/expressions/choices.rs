@@ -1,5 +1,6 @@
 //! CASE, COALESCE, GREATEST and LEAST: one of several values.
 
+use super::waiting;
 use crate::folding::truth;
 use crate::long::{LONG, is_plain};
 use crate::refusal::{Result, missing};
@@ -40,6 +41,7 @@ impl Lowering<'_> {
             values.push(otherwise);
         }
         let mut values = self.together(values, sql_type)?;
+        waiting::only_for_own_rows(&whens, &mut values)?;
         let Some(otherwise) = values.pop() else { return missing("CASE") };
         if whens.is_empty() {
             return Ok(otherwise.named(sql_type));

@@ -12,6 +12,7 @@ mod subqueries;
 mod system_casts;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
+mod waiting;
 
 use crate::long::Logic;
 use crate::refusal::{Result, missing};

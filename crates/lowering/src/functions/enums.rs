@@ -10,6 +10,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use store::catalog::UserType;
+use values::assign::labels::refuse_new;
 
 pub(super) const TABLE: Table = &[
     ("enum_first(anyenum)", Make::Own(|_, arguments, to| end_of(arguments, to, true))),
@@ -33,13 +34,14 @@ fn end_of(arguments: Vec<Typed>, sql_type: SqlType, is_first: bool) -> Result<Ty
     let user = enum_of(&value)?;
     let labels = user.labels().unwrap_or_default();
     let label = if is_first { labels.first() } else { labels.last() };
+    label.map_or(Ok(()), |label| refuse_new(label, &user))?;
     Ok(Typed::constant(ScalarValue::Int64(label.map(|label| label.order)), sql_type))
 }
 
 /// All values of an enum.
 fn all(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let [value] = take(arguments)?;
-    Ok(range(&*enum_of(&value)?, (None, None), sql_type))
+    range(&*enum_of(&value)?, (None, None), sql_type)
 }
 
 /// The values of an enum between two others, which are constants; NULL is no bound.
@@ -50,15 +52,22 @@ fn between(_: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result
         _ => missing("enum_range of computed bounds"),
     };
     let bounds = (bound(&from)?, bound(&to)?);
-    Ok(range(&*enum_of(&from)?, bounds, sql_type))
+    range(&*enum_of(&from)?, bounds, sql_type)
 }
 
-fn range(user: &UserType, (from, to): (Option<i64>, Option<i64>), sql_type: SqlType) -> Typed {
-    let orders = user.labels().unwrap_or_default().iter().map(|label| label.order);
-    let within =
-        |order: &i64| from.is_none_or(|from| from <= *order) && to.is_none_or(|to| *order <= to);
-    let values: Vec<ScalarValue> =
-        orders.filter(within).map(|order| ScalarValue::Int64(Some(order))).collect();
+fn range(
+    user: &UserType,
+    (from, to): (Option<i64>, Option<i64>),
+    sql_type: SqlType,
+) -> Result<Typed> {
+    let mut values = Vec::new();
+    for label in user.labels().unwrap_or_default() {
+        let order = label.order;
+        if from.is_none_or(|from| from <= order) && to.is_none_or(|to| order <= to) {
+            refuse_new(label, user)?;
+            values.push(ScalarValue::Int64(Some(order)));
+        }
+    }
     let list = ScalarValue::new_list_nullable(&values, &DataType::Int64);
-    Typed::constant(ScalarValue::List(list), sql_type)
+    Ok(Typed::constant(ScalarValue::List(list), sql_type))
 }

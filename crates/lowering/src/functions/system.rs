@@ -97,6 +97,7 @@ fn of_sequence(
 /// A setting of the statement.
 fn setting(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> Result<Typed> {
     let settings = catalog_views::named_settings(lowering.around.engine);
-    let (expr, data_type) = called(&Arc::new(current_setting(settings)), arguments)?;
+    let function = current_setting(settings, lowering.around.functions.changing());
+    let (expr, data_type) = called(&Arc::new(function), arguments)?;
     Typed::of(expr, data_type, sql_type)
 }

@@ -137,9 +137,49 @@ async fn a_cursor_has_the_position_of_postgresqls() {
     assert_eq!(values(&client, "FETCH c").await, ["4"]);
     client.simple_query(&format!("DECLARE d CURSOR FOR {numbers}")).await.expect("declared");
     assert_eq!(values(&client, "FETCH ABSOLUTE 2 d").await, ["2"]);
-    assert_eq!(refusal(&client, "FETCH PRIOR d").await, "55000 cursor can only scan forward");
+    assert_eq!(values(&client, "FETCH PRIOR d").await, ["1"]);
+    let declare = format!("DECLARE e NO SCROLL CURSOR FOR {numbers}; SAVEPOINT s");
+    client.simple_query(&declare).await.expect("declared");
+    assert_eq!(values(&client, "FETCH ABSOLUTE 2 e").await, ["2"]);
+    assert_eq!(refusal(&client, "FETCH PRIOR e").await, "55000 cursor can only scan forward");
+    client.simple_query("ROLLBACK TO s").await.expect("undone");
+    assert_eq!(refusal(&client, "FETCH e").await, "55000 portal \"e\" cannot be run");
+    client.simple_query("ROLLBACK TO s").await.expect("undone");
+    let joined =
+        format!("SELECT g FROM ({numbers}) AS a JOIN (VALUES (1), (2)) AS b (g) USING (g)");
+    client.simple_query(&format!("DECLARE f CURSOR FOR {joined}")).await.expect("declared");
+    client.simple_query("FETCH 2 f").await.expect("fetched");
+    assert_eq!(refusal(&client, "FETCH PRIOR f").await, "55000 cursor can only scan forward");
     client.simple_query("ROLLBACK").await.expect("undone");
     assert_eq!(refusal(&client, "FETCH c").await, "34000 cursor \"c\" does not exist");
+}
+
+#[tokio::test]
+async fn a_rollback_to_a_savepoint_closes_the_cursors_since() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let declare = |name: &str| format!("DECLARE {name} CURSOR FOR VALUES (1), (2);");
+    let (a, b, c) = (declare("a"), declare("b"), declare("c"));
+    let begun = format!("BEGIN; {a} SAVEPOINT s; {b} SAVEPOINT t; {c} RELEASE t;");
+    client.simple_query(&begun).await.expect("declared");
+    let names = "SELECT name FROM pg_cursors ORDER BY name";
+    assert_eq!(values(&client, names).await, ["a", "b", "c"]);
+    client.simple_query("ROLLBACK TO s").await.expect("undone");
+    assert_eq!(values(&client, names).await, ["a"]);
+    client.simple_query(&b).await.expect("declared again");
+    client.simple_query("RELEASE s; SAVEPOINT s; ROLLBACK TO s").await.expect("undone");
+    assert_eq!(values(&client, names).await, ["a", "b"]);
+    for (query, refused) in [
+        ("DECLARE x SCROLL CURSOR FOR TABLE pg_class FOR UPDATE", "0A000 DECLARE SCROLL CURSOR"),
+        (
+            "DECLARE x CURSOR WITH HOLD FOR TABLE pg_class FOR SHARE",
+            "0A000 DECLARE CURSOR WITH HOLD",
+        ),
+        ("DECLARE x INSENSITIVE CURSOR FOR TABLE pg_class FOR UPDATE", "42P11 DECLARE INSENSITIVE"),
+    ] {
+        assert!(refusal(&client, query).await.starts_with(refused), "{query}");
+        client.simple_query("ROLLBACK TO s").await.expect("undone");
+    }
 }
 
 /// Its rows are computed before they are fetched: their error had failed the transaction, and nobody was told it.
@@ -384,4 +424,45 @@ async fn changes_in_with_and_merges_are_prepared() {
         "DECLARE c CURSOR WITH HOLD FOR WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d";
     let refused = "0A000 DECLARE CURSOR must not contain data-modifying statements in WITH";
     assert_eq!(refusal(&client, cursor).await, refused);
+}
+
+#[tokio::test]
+async fn arguments_of_execute_need_no_other_rows() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    client.simple_query("PREPARE q (int) AS SELECT $1 + 1").await.expect("prepared");
+    assert_eq!(values(&client, "EXECUTE q (length('abc') * (ARRAY[4])[1])").await, ["13"]);
+    for (argument, refused) in [
+        ("(SELECT 1)", "0A000 cannot use subquery in EXECUTE parameter"),
+        ("1 + EXISTS (SELECT 1)::int", "0A000 cannot use subquery in EXECUTE parameter"),
+        ("sum(1)", "42803 aggregate functions are not allowed in EXECUTE parameters"),
+        ("(ARRAY[count(*)])[1]", "42803 aggregate functions are not allowed in EXECUTE parameters"),
+        ("grouping(1)", "42803 grouping operations are not allowed in EXECUTE parameters"),
+        ("sum(1) OVER ()", "42P20 window functions are not allowed in EXECUTE parameters"),
+        ("unnest(ARRAY[1])", "0A000 set-returning functions are not allowed in EXECUTE parameters"),
+    ] {
+        assert_eq!(refusal(&client, &format!("EXECUTE q ({argument})")).await, refused);
+    }
+}
+
+/// They had kept the types of their parameters as these were when the statements were described.
+#[tokio::test]
+async fn prepared_statements_follow_changes_of_types() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let made = "CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN few AS int; \
+        CREATE TABLE t (id int PRIMARY KEY, m mood, f few); \
+        PREPARE i AS INSERT INTO t VALUES ($1, $2, $3) RETURNING m; \
+        PREPARE s AS SELECT id FROM t WHERE m = ANY ($1) ORDER BY id; EXECUTE i (1, 'a', 1)";
+    client.simple_query(made).await.expect("made");
+    assert_eq!(values(&client, "EXECUTE s ('{a}')").await, ["1"]);
+    let changed = "ALTER TYPE mood ADD VALUE 'z'; ALTER DOMAIN few ADD CHECK (VALUE < 5)";
+    client.simple_query(changed).await.expect("changed");
+    assert_eq!(values(&client, "EXECUTE i (2, 'z', 2)").await, ["z"]);
+    assert_eq!(values(&client, "EXECUTE s ('{z,a}')").await, ["1", "2"]);
+    let refused = "23514 value for domain few violates check constraint \"few_check\"";
+    assert_eq!(refusal(&client, "EXECUTE i (3, 'z', 7)").await, refused);
+    client.simple_query("ALTER TYPE mood RENAME VALUE 'z' TO 'y'").await.expect("renamed");
+    assert_eq!(values(&client, "EXECUTE i (4, 'y', 3)").await, ["y"]);
+    assert!(refusal(&client, "EXECUTE i (5, 'z', 3)").await.starts_with("22P02"));
 }

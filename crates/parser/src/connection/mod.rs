@@ -48,6 +48,8 @@ pub struct Declare {
     pub binary: bool,
     /// Whether the cursor can move backwards (SCROLL).
     pub scroll: bool,
+    /// Whether the cursor can move backwards without SCROLL, as long as it has few rows.
+    pub goes_back: bool,
     /// Whether the cursor stays open after its transaction commits (WITH HOLD).
     pub hold: bool,
 }
@@ -68,9 +70,9 @@ impl Statement {
                 }
                 let Some(query) = self.inner() else { return Some(Err(incomplete())) };
                 let name = declaration.name.clone();
-                let (binary, scroll, hold) =
-                    (declaration.is_binary, declaration.scrolls, declaration.holds);
-                let declare = Declare { name, query, binary, scroll, hold };
+                let (binary, hold) = (declaration.is_binary, declaration.holds);
+                let (scroll, goes_back) = (declaration.scrolls, declaration.goes_back);
+                let declare = Declare { name, query, binary, scroll, goes_back, hold };
                 ConnectionStatement::Declare(Box::new(declare))
             }
             Command::Fetch(fetch) => ConnectionStatement::Fetch(fetch.clone()),

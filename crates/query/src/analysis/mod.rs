@@ -2,12 +2,14 @@
 
 pub(crate) mod calls;
 pub(crate) mod changes;
+mod columns_read;
 mod named;
 mod parameters;
 mod relations;
 mod stars;
 pub(crate) mod targets;
 
+pub(crate) use columns_read::reads_column;
 pub(crate) use relations::{ChangeTarget, columns_of};
 
 use crate::context::Frame;

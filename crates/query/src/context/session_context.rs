@@ -155,6 +155,12 @@ impl SessionContext for Context {
         self.requested_settings.lock().push(request);
     }
 
+    fn requested_setting(&self, name: &str) -> Option<String> {
+        let requested = self.requested_settings.lock();
+        let last = requested.iter().rev().find(|request| request.name == name)?;
+        last.shown.clone()
+    }
+
     fn notify(&self, channel: &str, payload: &str) -> Result<(), Error> {
         let (channel, payload) = (channel.to_owned(), payload.to_owned());
         let process = self.process();

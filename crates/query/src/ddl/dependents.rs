@@ -1,17 +1,12 @@
 //! Views, also materialized ones, that depend on a relation or a column.
 //!
 //! Views are stored as text, so dependencies are computed on demand: relations from the names in
-//! the text, columns from the optimized plan, in which wildcards are expanded and unused columns
-//! are removed.
+//! the text, columns from the typed tree of the query.
 
-use crate::analysis::calls;
+use crate::analysis::{calls, reads_column};
 use crate::context::Frame;
-use catalog_views::relation_names::{find_named, find_parts};
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
-
+use catalog_views::relation_names::find_named;
 use parser::commands::RelationName;
-use planner::Planner;
 use renaming::{may_call, mentions};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -263,57 +258,9 @@ pub(super) async fn of_column(
     for view in of_relation(frame, catalog, table.id.relation()) {
         let planner = frame.planner(transaction);
         // An invalid view has no dependencies.
-        let Ok(plan) = planner.view_plan(&view).await else { continue };
-        if uses(&planner, catalog, &view, &plan, table, column)? {
+        if reads_column(&planner, &view, (table, column)).await.unwrap_or(false) {
             return Ok(Some(view));
         }
     }
     Ok(None)
-}
-
-/// Whether the plan of a view reads a column of a table.
-fn uses(
-    planner: &Planner<'_>,
-    catalog: &Catalog,
-    view: &View,
-    plan: &LogicalPlan,
-    table: &Table,
-    column: &str,
-) -> Result<bool> {
-    let path = planner.search_path.of_view(&view.search_path);
-    // The engine alone cannot plan all subqueries.
-    let Ok(plan) = planner.engine.optimize(plan) else { return names_column(plan, column) };
-    let mut used = false;
-    plan.apply_with_subqueries(|node| {
-        if let LogicalPlan::TableScan(scan) = node {
-            let parts = scan.table_name.to_vec();
-            let relation = find_parts(catalog, path, &parts);
-            let is_table = relation.is_some_and(|relation| relation.id() == table.id.relation());
-            used |= is_table && shows(scan, column);
-        }
-        Ok(if used { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    Ok(used)
-}
-
-/// Whether an expression of a plan mentions a column of this name, of whatever relation.
-fn names_column(plan: &LogicalPlan, name: &str) -> Result<bool> {
-    let is_named = |part: &Expr| match part {
-        Expr::Column(column) | Expr::OuterReferenceColumn(_, column) => Ok(column.name == name),
-        _ => Ok(false),
-    };
-    let mut found = false;
-    plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            found |= expr.exists(is_named)?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-        })
-    })?;
-    Ok(found)
-}
-
-fn shows(scan: &TableScan, column: &str) -> bool {
-    let shown = scan.projected_schema.fields().iter().any(|field| field.name() == column);
-    let mut filtered = scan.filters.iter().flat_map(|filter| filter.column_refs());
-    shown || filtered.any(|filtered| filtered.name == column)
 }

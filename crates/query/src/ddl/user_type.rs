@@ -16,8 +16,8 @@ use parser::types;
 use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::{
-    Attribute, Catalog, CatalogChange, Domain, DomainCheck, Object, Relation, Table, TypeId,
-    UserType, UserTypeKind,
+    Attribute, Catalog, CatalogChange, Domain, DomainCheck, Object, Relation, SqlType, Table,
+    TypeId, UserType, UserTypeKind,
 };
 use table_rows::columns::refuse_pseudo;
 use user_types::{
@@ -226,14 +226,16 @@ async fn alter_domain(
         }
         TypeChange::AddCheck(check) => {
             add_check(frame, transaction, (&old.name, domain), check).await?;
-            let broken = |column: &str| {
-                format!("NOT ({})", domain_condition(&check.condition, column).unwrap_or_default())
-            };
-            if let Some((table, column)) = violation(frame, transaction, old, broken).await? {
-                let message = format!(
-                    "column \"{column}\" of table \"{table}\" contains values that violate the new constraint"
-                );
-                return Err(Error::new(SqlState::CheckViolation, message));
+            if check.is_valid {
+                check_values(frame, transaction, old, &check.condition).await?;
+            }
+        }
+        TypeChange::ValidateCheck(name) => {
+            let at = position(domain, name).ok_or_else(|| missing(name))?;
+            let check = &mut domain.checks[at];
+            if !check.is_valid {
+                check_values(frame, transaction, old, &check.expression).await?;
+                check.is_valid = true;
             }
         }
         TypeChange::DropCheck { name, if_exists } => match position(domain, name) {
@@ -286,11 +288,36 @@ async fn add_check(
         .await
         .map_err(Error::without_position)?;
     let expression = check.condition.clone();
-    domain.checks.push(DomainCheck { name, expression, comment: None });
+    let is_valid = check.is_valid;
+    domain.checks.push(DomainCheck { name, expression, is_valid, comment: None });
     Ok(())
 }
 
-/// The first table and column of a type with a row for which a condition is true.
+/// Checks the values of a domain in all columns.
+///
+/// # Errors
+/// 23514 if there is one for which a condition is false; those of [`violation`].
+async fn check_values(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    user: &UserType,
+    condition: &str,
+) -> Result<()> {
+    let broken =
+        |column: &str| format!("NOT ({})", domain_condition(condition, column).unwrap_or_default());
+    let Some((table, column)) = violation(frame, transaction, user, broken).await? else {
+        return Ok(());
+    };
+    let message = format!(
+        "column \"{column}\" of table \"{table}\" contains values that violate the new constraint"
+    );
+    Err(Error::new(SqlState::CheckViolation, message))
+}
+
+/// The first table and column of a domain with a row for which a condition is true.
+///
+/// # Errors
+/// 0A000 if values are within arrays or rows.
 async fn violation(
     frame: &Frame<'_>,
     transaction: &DistributedTransaction,
@@ -299,6 +326,13 @@ async fn violation(
 ) -> Result<Option<(String, String)>> {
     for table in tables_with(transaction.catalog(), user) {
         for column in table.columns.iter().filter(|column| column.sql_type.uses(user.id)) {
+            if !is_over(&column.sql_type, user.id) {
+                let (of, table, column) = (&user.name, &table.name, &column.name);
+                let message = format!(
+                    "cannot alter type \"{of}\" because column \"{table}.{column}\" uses it"
+                );
+                return Err(Error::new(SqlState::FeatureNotSupported, message));
+            }
             let condition = condition(&quote_ident(&column.name));
             if checks::is_any_row(frame, transaction, &table, &condition).await? {
                 return Ok(Some((table.name.clone(), column.name.clone())));
@@ -306,6 +340,12 @@ async fn violation(
         }
     }
     Ok(None)
+}
+
+/// Whether a type is a domain, or a domain over it.
+fn is_over(sql_type: &SqlType, domain: TypeId) -> bool {
+    let SqlType::User(user) = sql_type else { return false };
+    user.id == domain || user.domain().is_some_and(|of| is_over(&of.base, domain))
 }
 
 /// Replaces a type, and what its definition is part of.

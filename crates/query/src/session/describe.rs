@@ -13,6 +13,7 @@ use parser::commands::{Command, SettingStatement};
 use parser::{Body, Statement};
 use scan::tables::Tables;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use store::catalog::SqlType;
 use values::error::Result;
 use values::field::Field;
@@ -27,6 +28,18 @@ pub struct Description {
 }
 
 impl Session {
+    /// A description with the present definitions of its parameters' types.
+    pub fn renewed(&self, known: &Arc<Description>) -> Arc<Description> {
+        if known.parameters.iter().all(|of| of.user_type().is_none()) {
+            return Arc::clone(known);
+        }
+        let inner = self.inner();
+        let Some(conversation) = inner.conversation.try_lock() else { return Arc::clone(known) };
+        let catalog = conversation.catalog(&inner.shared.store);
+        let parameters = known.parameters.iter().map(|of| catalog.renewed(of)).collect();
+        Arc::new(Description { parameters, fields: known.fields.clone() })
+    }
+
     /// Describes a statement. `given` are the types that the client says, as far as it does.
     ///
     /// # Errors

@@ -6,9 +6,11 @@ use crate::context::transactions::Conversation;
 use crate::context::{Inner, parameter_of_text};
 use analyzer::resolve::can_coerce;
 use analyzer::system::casts::CastContext;
+use analyzer::system::functions::{self, Function, FunctionKind};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use futures::TryStreamExt;
+use grammar::ExpressionPart;
 use parser::commands::Argument;
 use parser::connection::{Execute, Prepare};
 use parser::errors::of_analyzer;
@@ -66,6 +68,9 @@ impl Session {
                     parameter_of_text(text, sql_type, style)?
                 }
                 Argument::Typed(text) | Argument::Expression(text) => {
+                    if matches!(argument, Argument::Expression(_)) {
+                        refuse_other_rows(text)?;
+                    }
                     if parameters.is_empty() && sql_type.user_type().is_none() {
                         self.check_assignable(text, index, sql_type).await?;
                     }
@@ -90,7 +95,8 @@ impl Session {
     /// Refuses an argument whose type cannot be assigned to that of its parameter.
     async fn check_assignable(&self, text: &str, index: usize, to: &SqlType) -> Result<()> {
         for statement in &parser::parse(&format!("SELECT {text}"))? {
-            let fields = self.describe(statement, &[]).await?.fields.unwrap_or_default();
+            let described = self.describe(statement, &[]).await;
+            let fields = described.map_err(Error::without_position)?.fields.unwrap_or_default();
             let from = fields.first().map(|field| &field.sql_type);
             let known = from.and_then(types::of_held).zip(types::of_held(to));
             let Some((from, to)) = known else { continue };
@@ -121,6 +127,37 @@ impl Inner {
     }
 }
 
+/// Refuses an argument that needs other rows, or gives several.
+///
+/// # Errors
+/// 0A000 for subqueries and sets, 42803 for aggregates, 42P20 for window functions.
+fn refuse_other_rows(argument: &str) -> Result<()> {
+    let all = |name: &str, is_so: fn(&Function) -> bool| {
+        let mut named = functions::named(name).peekable();
+        named.peek().is_some() && named.all(is_so)
+    };
+    for part in grammar::parts(argument) {
+        let (state, what) = match part {
+            ExpressionPart::Subquery => {
+                let message = "cannot use subquery in EXECUTE parameter";
+                return Err(Error::new(SqlState::FeatureNotSupported, message));
+            }
+            ExpressionPart::Grouping => (SqlState::GroupingError, "grouping operations"),
+            ExpressionPart::WindowCall => (SqlState::WindowingError, "window functions"),
+            ExpressionPart::Call(name) if all(&name, |of| of.returns_set) => {
+                (SqlState::FeatureNotSupported, "set-returning functions")
+            }
+            ExpressionPart::Call(name) if all(&name, |of| of.kind == FunctionKind::Aggregate) => {
+                (SqlState::GroupingError, "aggregate functions")
+            }
+            ExpressionPart::Call(_) => continue,
+        };
+        let message = format!("{what} are not allowed in EXECUTE parameters");
+        return Err(Error::new(state, message));
+    }
+    Ok(())
+}
+
 fn is_domain(sql_type: &SqlType) -> bool {
     matches!(sql_type, SqlType::User(user) if user.domain().is_some())
 }
@@ -133,7 +170,8 @@ async fn evaluate(
 ) -> Result<ScalarValue> {
     let statement = parser::parse(&format!("SELECT CAST(({expression}) AS {sql_type})"))?;
     for statement in &statement {
-        if let Outcome::Rows(rows) = session.run(statement, parameters).await? {
+        let outcome = session.run(statement, parameters).await;
+        if let Outcome::Rows(rows) = outcome.map_err(Error::without_position)? {
             let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
             if let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) {
                 return values::shown::scalar(ScalarValue::try_from_array(batch.column(0), 0)?);

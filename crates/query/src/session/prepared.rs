@@ -106,16 +106,27 @@ impl Prepared {
             return Ok(());
         }
         let fields = self.describe(&given).await?.fields.unwrap_or_default();
-        if fields.iter().map(|field| &field.sql_type).eq(&types) {
+        let is_same = |(field, of): (&Field, &SqlType)| field.sql_type.is_same(of);
+        if fields.len() == types.len() && fields.iter().zip(&types).all(is_same) {
             return Ok(());
         }
         *self.promised.lock() = Some((catalog, given, types));
         Err(Error::new(SqlState::FeatureNotSupported, "cached plan must not change result type"))
     }
 
-    /// The statement as it is run.
+    /// The statement as it is run, with the present definitions of its parameters' types.
     fn to_run(&self) -> Statement {
-        self.typed.lock().as_ref().unwrap_or(&self.statement).clone()
+        let typed = self.typed.lock().clone();
+        let Some(statement) = typed else { return self.statement.clone() };
+        let is_of_users = |of: &SqlType| of.user_type().is_some();
+        if !statement.parameter_types().iter().flatten().any(is_of_users) {
+            return statement;
+        }
+        let Some(catalog) = self.catalog() else { return statement };
+        let types = statement.parameter_types().iter();
+        let types: Vec<Option<SqlType>> =
+            types.map(|of| of.as_ref().map(|of| catalog.renewed(of))).collect();
+        statement.with_parameter_types(&types)
     }
 
     /// As [`Self::describe`], a statement with a short form.

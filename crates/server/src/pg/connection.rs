@@ -17,6 +17,8 @@ pub(crate) struct Connection<S> {
     pub(crate) listener: Arc<Listener>,
     pub(crate) statements: HashMap<String, Arc<Prepared>>,
     pub(crate) portals: HashMap<String, Portal>,
+    /// The open savepoints of the transaction, innermost last.
+    pub(crate) savepoints: Vec<String>,
     /// The statements that the client has sent before.
     pub(super) texts: Texts,
     /// The output is to be sent when all received messages are handled.
@@ -36,6 +38,7 @@ impl<S: Stream> Connection<S> {
             listener,
             statements: HashMap::new(),
             portals: HashMap::new(),
+            savepoints: Vec::new(),
             texts: Texts::default(),
             flush_due: false,
             skipping: false,

@@ -2,14 +2,18 @@
 
 use super::connection::Connection;
 use super::error::{Answer, attempt};
+use super::extended::cannot_run;
 use super::held::Held;
 use super::portal::{Kind, Portal, State};
 use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
 use super::wire::Stream;
 use frontend::Format;
-use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, TransactionStatus};
+use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, Statement, TransactionStatus};
 use std::sync::Arc;
+
+/// Maximum number of bytes of rows that a cursor keeps to go back without SCROLL.
+const KEPT_MAX: usize = 8 << 20;
 
 impl<S: Stream> Connection<S> {
     pub(crate) async fn declare(
@@ -18,7 +22,7 @@ impl<S: Stream> Connection<S> {
         text: &str,
         values: &[ScalarValue],
     ) -> Answer {
-        let Declare { name, query, binary, scroll, hold } = declare;
+        let Declare { name, query, binary, scroll, goes_back, hold } = declare;
         attempt!(self.session.refuse_if_failed());
         if !hold && self.session.transaction_status() == TransactionStatus::Idle {
             let message = "DECLARE CURSOR can only be used in transaction blocks";
@@ -31,14 +35,20 @@ impl<S: Stream> Connection<S> {
         match attempt!(self.session.prepare_statement(query).execute(values).await) {
             Outcome::Rows(rows) => {
                 self.session.pause(&rows);
-                let held = scroll.then(|| Held::new(self.listener.database.store().memory()));
-                let listing = self.session.list_cursor(&name, text, binary, scroll, hold);
+                let memory = self.listener.database.store().memory();
+                let held = match scroll {
+                    true => Some(Held::new(memory)),
+                    false => goes_back.then(|| Held::at_most(memory, KEPT_MAX)),
+                };
+                let scrolls = scroll || goes_back;
+                let listing = self.session.list_cursor(&name, text, binary, scrolls, hold);
                 let portal = Portal {
                     prepared: Arc::new(Prepared::nothing()),
                     values: Vec::new(),
                     formats: Vec::new(),
                     state: State::Open(Box::new(Reading::new(rows, held))),
                     kind: Kind::Cursor { binary, hold },
+                    savepoints: self.savepoints.len(),
                     is_committed: false,
                     listing: Some(listing),
                 };
@@ -69,8 +79,9 @@ impl<S: Stream> Connection<S> {
         let own = portal.own_format().map(|format| vec![format]);
         let formats = own.as_deref().unwrap_or(formats);
         let State::Open(reading) = &mut portal.state else {
-            let message = format!("portal \"{name}\" cannot be run");
-            return Ok(Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)));
+            let error = cannot_run(&name);
+            self.portals.insert(name, portal);
+            return Ok(Err(error));
         };
         if describe && !moves {
             self.wire.out.row_description(&reading.rows.fields, formats);
@@ -78,7 +89,9 @@ impl<S: Stream> Connection<S> {
         self.session.resume(&reading.rows);
         let fetched = self.fetch(reading, direction, formats, moves).await?;
         self.session.pause(&reading.rows);
-        // A failed fetch does not change the position.
+        if fetched.is_err() {
+            portal.state = State::Failed;
+        }
         self.portals.insert(name, portal);
         let count = attempt!(fetched);
         let command = if moves { "MOVE" } else { "FETCH" };
@@ -115,12 +128,37 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
+    /// Follows a statement on savepoints that is done. ROLLBACK TO closes the cursors that were created since.
+    pub(crate) fn savepoints_changed(&mut self, statement: &Statement) {
+        use query::Transaction::{Release, RollbackTo, Savepoint};
+        let Some(transaction) = statement.transaction() else { return };
+        let index = |name: &String| self.savepoints.iter().rposition(|known| known == name);
+        match transaction {
+            Savepoint(name) => self.savepoints.push(name.clone()),
+            Release(name) => {
+                let Some(index) = index(name) else { return };
+                self.savepoints.truncate(index);
+                for portal in self.portals.values_mut() {
+                    portal.savepoints = portal.savepoints.min(index);
+                }
+            }
+            RollbackTo(name) => {
+                let Some(index) = index(name) else { return };
+                self.savepoints.truncate(index + 1);
+                self.portals
+                    .retain(|_, portal| portal.kind == Kind::Bound || portal.savepoints <= index);
+            }
+            _ => self.savepoints.clear(),
+        }
+    }
+
     /// Closes the cursors of a transaction that has ended, except those WITH HOLD after a commit.
     /// `chains` says whether the next transaction is open already.
     pub(crate) async fn transaction_ended(&mut self, committed: bool, chains: bool) {
         if !chains && self.session.transaction_status() != TransactionStatus::Idle {
             return;
         }
+        self.savepoints.clear();
         self.portals.retain(|_, portal| {
             portal.is_committed |= committed && portal.holds();
             if let Some(listing) = portal.listing.as_ref().filter(|_| portal.is_committed) {

@@ -96,9 +96,16 @@ impl<S: Stream> Connection<S> {
             let text = prepared.statement.as_ref().map_or("", |(statement, _)| &statement.text);
             self.session.list_cursor(&bind.portal, text, is_binary, false, false)
         });
-        let (state, kind) = (State::Bound, Kind::Bound);
-        let portal =
-            Portal { prepared, values, formats, state, kind, is_committed: false, listing };
+        let portal = Portal {
+            prepared,
+            values,
+            formats,
+            state: State::Bound,
+            kind: Kind::Bound,
+            savepoints: self.savepoints.len(),
+            is_committed: false,
+            listing,
+        };
         self.portals.insert(bind.portal, portal);
         self.wire.out.bind_complete();
         Ok(Ok(()))
@@ -223,7 +230,7 @@ impl<S: Stream> Connection<S> {
                 self.wire.out.command_complete(tag);
                 return Ok(Ok(0));
             }
-            State::Ran => return Ok(Err(ran_before(name))),
+            State::Ran | State::Failed => return Ok(Err(cannot_run(name))),
             State::Bound => return Ok(Ok(0)),
         };
         // A negative number means no limit, too.
@@ -254,6 +261,7 @@ impl<S: Stream> Connection<S> {
     /// Reports that a statement is complete.
     pub(crate) async fn done(&mut self, statement: &Statement, tag: &query::Tag) {
         let tag = tag.to_string();
+        self.savepoints_changed(statement);
         if statement.ends_transaction() {
             self.transaction_ended(tag == "COMMIT", statement.chains()).await;
         }
@@ -316,7 +324,7 @@ fn tag_of(command: &str, rows: usize) -> String {
     }
 }
 
-fn ran_before(name: &str) -> Error {
+pub(super) fn cannot_run(name: &str) -> Error {
     let message = format!("portal \"{name}\" cannot be run");
     Error::new(SqlState::ObjectNotInPrerequisiteState, message)
 }

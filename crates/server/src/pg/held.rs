@@ -9,11 +9,29 @@ use std::sync::Arc;
 pub(crate) struct Held {
     memory: Arc<Memory>,
     bytes: usize,
+    /// What it may have at most, for what its owner can do without.
+    bytes_max: Option<usize>,
 }
 
 impl Held {
     pub(crate) fn new(memory: &Arc<Memory>) -> Self {
-        Self { memory: Arc::clone(memory), bytes: 0 }
+        Self { memory: Arc::clone(memory), bytes: 0, bytes_max: None }
+    }
+
+    /// Memory for what its owner can do without.
+    pub(crate) fn at_most(memory: &Arc<Memory>, bytes: usize) -> Self {
+        Self { memory: Arc::clone(memory), bytes: 0, bytes_max: Some(bytes) }
+    }
+
+    /// Acquires more memory. Returns whether there is enough for an owner that can do without.
+    ///
+    /// # Errors
+    /// 53200 if the limit is reached, for an owner that cannot do without.
+    pub(crate) fn keep(&mut self, bytes: usize) -> Result<bool, Error> {
+        match self.bytes_max {
+            Some(most) => Ok(self.bytes.saturating_add(bytes) <= most && self.grow(bytes).is_ok()),
+            None => self.grow(bytes).map(|()| true),
+        }
     }
 
     /// Acquires more memory.

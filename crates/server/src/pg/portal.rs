@@ -13,6 +13,8 @@ pub(crate) struct Portal {
     pub(crate) formats: Vec<Format>,
     pub(crate) state: State,
     pub(crate) kind: Kind,
+    /// The number of savepoints that were open when it was created, and have not been released.
+    pub(crate) savepoints: usize,
     /// Whether it outlives the current transaction: a cursor WITH HOLD of a committed transaction.
     pub(crate) is_committed: bool,
     /// `None` without a name.
@@ -36,6 +38,8 @@ pub(crate) enum State {
     Done(String),
     /// It was executed without rows, and cannot be executed again.
     Ran,
+    /// A fetch has failed. No other is possible.
+    Failed,
 }
 
 impl Portal {
@@ -49,14 +53,14 @@ impl Portal {
 
     /// Whether it outlives a commit of its transaction.
     pub(crate) fn holds(&self) -> bool {
-        matches!(self.kind, Kind::Cursor { hold: true, .. })
+        matches!((self.kind, &self.state), (Kind::Cursor { hold: true, .. }, State::Open(_)))
     }
 
     /// The columns of its rows, if they are known.
     pub(crate) fn fields(&self) -> Option<&[Field]> {
         match &self.state {
             State::Open(reading) => Some(&reading.rows.fields),
-            State::Bound | State::Done(_) | State::Ran => None,
+            State::Bound | State::Done(_) | State::Ran | State::Failed => None,
         }
     }
 }

@@ -80,13 +80,13 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// The parameters and columns of a statement, computed once.
+    /// The parameters and columns of a statement, computed once but for changes of the parameters' types.
     pub(crate) async fn description(
         &mut self,
         prepared: &Prepared,
     ) -> Result<Arc<Description>, Error> {
         if let Some(known) = prepared.description.get() {
-            return Ok(Arc::clone(known));
+            return Ok(self.session.renewed(known));
         }
         let nothing = Description { parameters: Vec::new(), fields: None };
         let description = match &prepared.statement {

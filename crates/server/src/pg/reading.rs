@@ -2,7 +2,8 @@
 //!
 //! Rows count from 1. A cursor is positioned on one of them, before the first (0), or after the
 //! last. Without SCROLL a batch is dropped when the cursor has passed it, so the cursor only moves
-//! forward. With SCROLL all received batches are kept, and counted as memory.
+//! forward. With SCROLL all received batches are kept, and counted as memory. Where PostgreSQL needs
+//! no SCROLL, they are kept while they are few.
 
 use super::backend::Output;
 use super::held::Held;
@@ -184,9 +185,13 @@ impl Reading {
             return Ok(());
         };
         let batch = batch.map_err(Error::from)?;
-        match &mut self.held {
-            Some(held) => held.grow(batch.get_array_memory_size())?,
-            None => self.batches.clear(),
+        let is_kept = match &mut self.held {
+            Some(held) => held.keep(batch.get_array_memory_size())?,
+            None => false,
+        };
+        if !is_kept {
+            self.held = None;
+            self.batches.clear();
         }
         let rows = batch.num_rows() as u64;
         if rows > 0 {

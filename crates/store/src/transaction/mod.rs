@@ -161,7 +161,7 @@ impl Transaction {
         let all = &self.catalog_changes;
         let is_shared =
             |change: &&CatalogChange| !change.is_temporary(self.snapshot.catalog(), all);
-        all.iter().filter(is_shared).cloned().collect()
+        catalog::settled(all.iter().filter(is_shared).cloned().collect()).into()
     }
 
     /// Executes a write; returns the number of rows or keys.
@@ -448,7 +448,7 @@ impl Transaction {
         }
         Ok(Some(CommitRequest {
             snapshot: self.snapshot,
-            catalog_changes: self.catalog_changes,
+            catalog_changes: catalog::settled(self.catalog_changes),
             writes: self.writes,
             staging: self.staging,
             locker: self.locker,

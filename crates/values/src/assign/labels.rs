@@ -10,7 +10,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::catalog::{Attribute, SqlType, UserType};
+use store::catalog::{Attribute, EnumLabel, SqlType, UserType};
 
 /// The numbers of labels. Numbers stay as they are.
 ///
@@ -44,10 +44,27 @@ pub fn numbers(values: &ArrayRef, user: &UserType) -> Result<ArrayRef> {
 }
 
 fn number_of(text: &str, user: &UserType) -> Result<i64> {
-    user.order_of(text).ok_or_else(|| {
+    let labels = user.labels().unwrap_or_default();
+    let Some(label) = labels.iter().find(|label| label.name == text) else {
         let message = format!("invalid input value for enum {}: \"{text}\"", shown(&user.name));
-        Error::new(SqlState::InvalidTextRepresentation, message)
-    })
+        return Err(Error::new(SqlState::InvalidTextRepresentation, message));
+    };
+    refuse_new(label, user)?;
+    Ok(label.order)
+}
+
+/// Refuses a label that the open transaction has added.
+///
+/// # Errors
+/// 55P04.
+pub fn refuse_new(label: &EnumLabel, user: &UserType) -> Result<()> {
+    if !label.is_new {
+        return Ok(());
+    }
+    let (label, name) = (&label.name, shown(&user.name));
+    let message = format!("unsafe use of new value \"{label}\" of enum type {name}");
+    Err(Error::new(SqlState::UnsafeNewEnumValueUsage, message)
+        .with_hint("New enum values must be committed before they can be used."))
 }
 
 /// A name of a type as messages have it: in quotes if it is not written without them.

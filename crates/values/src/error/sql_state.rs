@@ -259,6 +259,8 @@ states! {
     CantChangeRuntimeParameter = "55P02",
     /// The lock is not available.
     LockNotAvailable = "55P03",
+    /// The label of an enum is not committed
+    UnsafeNewEnumValueUsage = "55P04",
     /// The statement was cancelled, by the user or by a timeout
     QueryCanceled = "57014",
     /// The server is shutting down

@@ -159,7 +159,7 @@ impl Inner {
     /// Applies the changes that `set_config` asked for in the previous statement.
     pub(crate) fn apply_requested_settings(&self, conversation: &mut Conversation) {
         let asked = std::mem::take(&mut *self.context.requested_settings.lock());
-        for SettingRequest { name, value, is_local: local } in asked {
+        for SettingRequest { name, value, is_local: local, .. } in asked {
             if local && conversation.open().is_none() {
                 continue;
             }
