@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::catalog_tables::{indexes, tables};
-use crate::names::SYSTEM_SCHEMAS;
+use crate::names::{SYSTEM_SCHEMAS, comment_on};
 use crate::search_path::SearchPath;
 use crate::session_context::{DatabaseContext, SessionContext};
 use crate::updatable_views::{self, Updatable};
@@ -149,8 +149,7 @@ impl ViewContext<'_> {
 
     /// The names of all schemas, with their comments.
     pub(crate) fn schemas(&self) -> Vec<(String, Option<String>)> {
-        let own =
-            self.catalog.schemas().map(|schema| (schema.name.clone(), schema.comment.clone()));
+        let own = self.catalog.schemas().map(|schema| (schema.name.clone(), comment_on(schema)));
         let system = SYSTEM_SCHEMAS.map(|name| (name.to_owned(), None));
         own.chain(system).collect()
     }

@@ -39,6 +39,9 @@ pub fn read(statement: &NodeEnum) -> Result<Option<Command>> {
         | NodeEnum::CreateSchemaStmt(_)
         | NodeEnum::IndexStmt(_)
         | NodeEnum::CreateSeqStmt(_) => definition(created(statement)?),
+        NodeEnum::CreateExtensionStmt(create) if create.extname == "plpgsql" => {
+            definition(Definition::CreatePlpgsql { if_not_exists: create.if_not_exists })
+        }
         NodeEnum::AlterSeqStmt(statement) => {
             definition(Definition::AlterSequence(AlterSequence::of(statement)?))
         }

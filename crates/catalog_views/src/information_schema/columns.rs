@@ -22,11 +22,9 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
             let name = (table.schema.as_str(), table.name.as_str(), column.name.as_str());
             column_row(name, number, &column.sql_type, true, rows);
             rows.set_last("is_nullable", yes(column.nullable));
-            if column.identity.is_none() {
-                let default = column.default.as_deref();
-                let default = default.and_then(|text| shown(context, text, &column.sql_type));
-                rows.set_last("column_default", default.into());
-            }
+            let default = default_texts::own(column);
+            let default = default.and_then(|text| shown(context, text, &column.sql_type));
+            rows.set_last("column_default", default.into());
             if let Some(expression) = &column.generated {
                 rows.set_last("is_generated", "ALWAYS".into());
                 rows.set_last("generation_expression", expression.clone().into());

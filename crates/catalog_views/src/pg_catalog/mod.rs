@@ -33,6 +33,11 @@ use values::cells::Cell;
 /// The rows of `pg_cast`.
 const CAST_FILE: &str = include_str!("data/pg_cast.tsv");
 
+/// The rows of `pg_extension`: PL/pgSQL, which PostgreSQL has from the start, too.
+const EXTENSION_FILE: &str = include_str!("data/pg_extension.tsv");
+/// The rows of `pg_available_extensions`.
+const AVAILABLE_FILE: &str = include_str!("data/pg_available_extensions.tsv");
+
 /// The rows of a system table; `None` if there is none of this name.
 pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> {
     let mut rows = TableRows::new(shape::of("pg_catalog", name)?);
@@ -64,6 +69,8 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_tablespace" => server::tablespaces(out),
         "pg_am" => server::access_methods(out),
         "pg_language" => server::languages(out),
+        "pg_extension" => out.file(EXTENSION_FILE, "oid", |_| true),
+        "pg_available_extensions" => out.file(AVAILABLE_FILE, "name", |_| true),
         "pg_collation" => server::collations(out),
         "pg_get_keywords" => server::keywords(out),
         "pg_settings" | "pg_show_all_settings" => server::settings(context, out),

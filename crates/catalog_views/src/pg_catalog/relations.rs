@@ -379,10 +379,8 @@ fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut 
 
 /// The expression of a column in `pg_attrdef`: its default, or the expression of a generated
 /// column. Identity columns have none.
-fn stored_expression(column: &Column) -> Option<&String> {
-    let default = column.default.as_ref().filter(|_| column.identity.is_none());
-    let default = default.filter(|default| !default_texts::is_null(default));
-    column.generated.as_ref().or(default)
+pub(super) fn stored_expression(column: &Column) -> Option<&String> {
+    column.generated.as_ref().or_else(|| default_texts::own(column))
 }
 
 /// `pg_attrdef`.

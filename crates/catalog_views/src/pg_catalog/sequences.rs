@@ -1,13 +1,16 @@
 //! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own
 //! them.
 
+use super::relations::stored_expression;
 use super::{oids, roles, type_catalog, user_types};
 use crate::catalog_tables::declared;
 use crate::relation_names::find_in;
 use crate::rows::TableRows;
 use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
+use deparse::index_parts::key_columns;
 use store::catalog::{Catalog, Object, Relation, Sequence, SqlType, TypeId};
+use system_catalog::functions::{self, FunctionKind};
 
 /// `pg_sequence`.
 pub(super) fn definitions(context: &ViewContext<'_>, rows: &mut TableRows) {
@@ -91,7 +94,7 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
         let id = table.id.relation();
         let relation = oids::relation(id);
         for (number, column) in
-            declared(table).filter(|(_, c)| c.default.is_some() || c.generated.is_some())
+            declared(table).filter(|(_, column)| stored_expression(column).is_some())
         {
             let default = (oids::PG_ATTRDEF, oids::default(id, column.id.0));
             depend(default, (oids::PG_CLASS, relation, number), "a");
@@ -109,6 +112,10 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
     of_types(context, &mut depend);
     of_views(context, &mut depend);
+    // `pg_dump` leaves out what belongs to an extension that is there from the start.
+    for member in [(oids::PG_LANGUAGE, oids::PLPGSQL), (oids::PG_NAMESPACE, oids::PANDO_SCHEMA)] {
+        depend(member, (oids::PG_EXTENSION, oids::EXTENSION, 0), "e");
+    }
 }
 
 /// The dependencies of the types of rows on their tables, of composite types on those of their attributes, and of functions on
@@ -166,12 +173,28 @@ fn of_views(context: &ViewContext<'_>, depend: Depend<'_>) {
         let path = SearchPath::new(&view.search_path, session.temporary_schema());
         let Ok(script) = grammar::parse(&view.sql) else { continue };
         let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+        let grouped = query.map(|query| grammar::grouped_by(query, &is_aggregate));
+        let grouped = grouped.unwrap_or_default();
         for (schema, name) in query.map(grammar::relations).unwrap_or_default() {
-            if let Some(read) = find_in(context.catalog, path, schema.as_deref(), &name) {
-                depend(rule, (oids::PG_CLASS, oids::relation(read.id()), 0), "n");
+            let Some(read) = find_in(context.catalog, path, schema.as_deref(), &name) else {
+                continue;
+            };
+            depend(rule, (oids::PG_CLASS, oids::relation(read.id()), 0), "n");
+            if let Relation::Table(table) = read
+                && !table.has_hidden_key()
+                && grouped
+                    .iter()
+                    .any(|names| key_columns(table).iter().all(|of| names.contains(&of.name)))
+            {
+                let key = oids::key_constraint(read.id());
+                depend(rule, (oids::PG_CONSTRAINT, key, 0), "n");
             }
         }
     }
+}
+
+fn is_aggregate(name: &str) -> bool {
+    functions::named(name).any(|function| function.kind == FunctionKind::Aggregate)
 }
 
 /// Whether a sequence belongs to a GENERATED ... AS IDENTITY column.

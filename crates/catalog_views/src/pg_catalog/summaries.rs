@@ -121,6 +121,8 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
             ]);
         }
     };
+    let of_extension = "PL/pgSQL procedural language".to_owned();
+    describe((oids::PG_EXTENSION, oids::EXTENSION), 0, &Some(of_extension));
     for (name, comment) in context.schemas() {
         describe((oids::PG_NAMESPACE, oids::schema(&name)), 0, &comment);
     }
