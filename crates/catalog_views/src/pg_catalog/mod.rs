@@ -33,6 +33,8 @@ use values::cells::Cell;
 /// The rows of `pg_cast`.
 const CAST_FILE: &str = include_str!("data/pg_cast.tsv");
 
+/// The rows of `pg_get_keywords()`.
+const KEYWORD_FILE: &str = include_str!("data/pg_keywords.tsv");
 /// The rows of `pg_extension`: PL/pgSQL, which PostgreSQL has from the start, too.
 const EXTENSION_FILE: &str = include_str!("data/pg_extension.tsv");
 /// The rows of `pg_available_extensions`.
@@ -72,7 +74,7 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_extension" => out.file(EXTENSION_FILE, "oid", |_| true),
         "pg_available_extensions" => out.file(AVAILABLE_FILE, "name", |_| true),
         "pg_collation" => server::collations(out),
-        "pg_get_keywords" => server::keywords(out),
+        "pg_get_keywords" => out.file(KEYWORD_FILE, "word", |_| true),
         "pg_settings" | "pg_show_all_settings" => server::settings(context, out),
         "pg_stat_activity" => sessions::activity(context, out),
         "pg_prepared_statements" | "pg_prepared_statement" => sessions::prepared(context, out),

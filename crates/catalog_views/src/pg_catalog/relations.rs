@@ -275,6 +275,7 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
         for (number, (name, sql_type)) in (1..).zip(columns) {
             let of = type_catalog::of_sql(sql_type);
             attribute(oids::relation(view.id), number, name, of, rows);
+            of_user_type(sql_type, rows);
             let mut defaults = view.options.defaults.iter();
             rows.set_last("atthasdef", defaults.any(|(column, _)| column == name).into());
         }

@@ -39,6 +39,7 @@ fn named(context: &ViewContext<'_>, user: &UserType, oid: i64, name: String, row
         ("typowner", roles::owner(context.catalog, &Object::Relation(user.id.object())).into()),
         ("typisdefined", true.into()),
         ("typdelim", ",".into()),
+        ("typtypmod", Cell::Number(-1)),
     ]);
 }
 

@@ -53,6 +53,9 @@ WHERE NOT EXISTS (SELECT FROM unnest(proargtypes || prorettype) AS u(t) WHERE t 
                                    typanalyze]::oid[]) FROM kept_type))
 ORDER BY oid;
 
+\o pg_keywords.tsv
+SELECT word, catcode, barelabel, catdesc, baredesc FROM pg_get_keywords() ORDER BY word;
+
 \o pg_opclass.tsv
 SELECT oid, opcmethod, opcname, opcfamily, opcintype, opcdefault, opckeytype
 FROM pg_opclass
