@@ -276,6 +276,7 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
             let of = type_catalog::of_sql(sql_type);
             attribute(oids::relation(view.id), number, name, of, rows);
             of_user_type(sql_type, rows);
+            rows.set_last("attndims", 0_i64.into());
             let mut defaults = view.options.defaults.iter();
             rows.set_last("atthasdef", defaults.any(|(column, _)| column == name).into());
         }
