@@ -19,11 +19,10 @@ mod server;
 mod sessions;
 mod summaries;
 mod triggers;
-pub mod type_catalog;
 pub(crate) mod user_types;
 
 pub(crate) use constraints::check_columns;
-pub use deparse::quote_ident;
+pub use deparse::{quote_ident, type_catalog};
 
 use crate::rows::TableRows;
 use crate::shape;
