@@ -133,6 +133,11 @@ impl ViewContext<'_> {
         }
     }
 
+    /// Whether a table has an index.
+    pub(crate) fn has_index(&self, table: &Table) -> bool {
+        !table.has_hidden_key() || !self.catalog.indexes_of(table.id).is_empty()
+    }
+
     /// Whether a table has triggers in PostgreSQL: those of foreign keys, its own and those that refer to it.
     pub(crate) fn has_triggers(&self, table: &Table) -> bool {
         !table.foreign_keys.is_empty()

@@ -60,6 +60,15 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "domain_constraints" => domains::constraints(context, out),
         "domain_udt_usage" => domains::types(context, out),
         "column_domain_usage" => domains::columns(context, out),
+        "column_udt_usage" => columns::types(context, out),
+        "collations" => ["default", "C", "POSIX"].into_iter().for_each(|name| {
+            out.row([
+                ("collation_catalog", DATABASE.into()),
+                ("collation_schema", "pg_catalog".into()),
+                ("collation_name", name.into()),
+                ("pad_attribute", "NO PAD".into()),
+            ]);
+        }),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),
         "triggers" => triggers::triggers(context, out),
@@ -119,15 +128,25 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             Relation::View(_) => "VIEW",
             Relation::Sequence(_) | Relation::Index(_) => continue,
         };
+        let of_type = match relation {
+            Relation::Table(table) => table.extension.of_type,
+            _ => None,
+        };
+        let of_type = of_type.and_then(|id| context.catalog.user_type_by_id(id));
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", relation.schema().into()),
             ("table_name", relation.name().into()),
             ("table_type", kind.into()),
             ("is_insertable_into", yes(context.updatable(relation).insert)),
-            ("is_typed", yes(false)),
+            ("is_typed", yes(of_type.is_some())),
             ("commit_action", temporary.then_some("PRESERVE").into()),
         ]);
+        if let Some(of_type) = of_type {
+            rows.set_last("user_defined_type_catalog", DATABASE.into());
+            rows.set_last("user_defined_type_schema", of_type.schema.as_str().into());
+            rows.set_last("user_defined_type_name", of_type.name.as_str().into());
+        }
     }
 }
 

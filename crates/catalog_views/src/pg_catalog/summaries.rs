@@ -31,7 +31,7 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
             ("tableowner", owner.into()),
-            ("hasindexes", (!table.has_hidden_key()).into()),
+            ("hasindexes", context.has_index(table).into()),
             ("hasrules", false.into()),
             ("hastriggers", context.has_triggers(table).into()),
             ("rowsecurity", false.into()),
