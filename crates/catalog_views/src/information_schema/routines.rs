@@ -16,7 +16,7 @@ fn shown<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a Function>
     context.catalog.functions().map(|function| &**function).filter(is_shown)
 }
 
-fn specific_name(function: &Function) -> String {
+pub(super) fn specific_name(function: &Function) -> String {
     format!("{}_{}", function.name, oids::relation(function.id))
 }
 

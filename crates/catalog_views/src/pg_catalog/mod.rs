@@ -20,6 +20,7 @@ mod sessions;
 mod summaries;
 mod triggers;
 pub(crate) mod user_types;
+pub(crate) mod view_uses;
 
 pub(crate) use constraints::check_columns;
 pub use deparse::{quote_ident, type_catalog};

@@ -2,15 +2,11 @@
 //! them.
 
 use super::relations::stored_expression;
-use super::{oids, roles, type_catalog, user_types};
+use super::{oids, roles, type_catalog, user_types, view_uses};
 use crate::catalog_tables::declared;
-use crate::relation_names::find_in;
 use crate::rows::TableRows;
-use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
-use deparse::index_parts::key_columns;
 use store::catalog::{Catalog, Object, Relation, Sequence, SqlType, TypeId};
-use system_catalog::functions::{self, FunctionKind};
 
 /// `pg_sequence`.
 pub(super) fn definitions(context: &ViewContext<'_>, rows: &mut TableRows) {
@@ -162,7 +158,6 @@ type Depend<'a> = &'a mut dyn FnMut((i64, i64), (i64, i64, i64), &str);
 
 /// The dependencies of views: rules on their views, and on the relations that they read.
 fn of_views(context: &ViewContext<'_>, depend: Depend<'_>) {
-    let session = context.session;
     for view in context.queries() {
         let rule = (oids::PG_REWRITE, oids::default(view.id, u32::MAX));
         let own = (oids::PG_CLASS, oids::relation(view.id), 0);
@@ -170,31 +165,14 @@ fn of_views(context: &ViewContext<'_>, depend: Depend<'_>) {
         depend((own.0, own.1), (oids::PG_NAMESPACE, oids::schema(&view.schema), 0), "n");
         depend(rule, own, "n");
         depend(rule, own, "i");
-        let path = SearchPath::new(&view.search_path, session.temporary_schema());
-        let Ok(script) = grammar::parse(&view.sql) else { continue };
-        let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-        let grouped = query.map(|query| grammar::grouped_by(query, &is_aggregate));
-        let grouped = grouped.unwrap_or_default();
-        for (schema, name) in query.map(grammar::relations).unwrap_or_default() {
-            let Some(read) = find_in(context.catalog, path, schema.as_deref(), &name) else {
-                continue;
-            };
-            depend(rule, (oids::PG_CLASS, oids::relation(read.id()), 0), "n");
-            if let Relation::Table(table) = read
-                && !table.has_hidden_key()
-                && grouped
-                    .iter()
-                    .any(|names| key_columns(table).iter().all(|of| names.contains(&of.name)))
-            {
-                let key = oids::key_constraint(read.id());
-                depend(rule, (oids::PG_CONSTRAINT, key, 0), "n");
+        for used in view_uses::of_view(context, &view) {
+            let id = used.relation.id();
+            depend(rule, (oids::PG_CLASS, oids::relation(id), 0), "n");
+            if used.needs_key {
+                depend(rule, (oids::PG_CONSTRAINT, oids::key_constraint(id), 0), "n");
             }
         }
     }
-}
-
-fn is_aggregate(name: &str) -> bool {
-    functions::named(name).any(|function| function.kind == FunctionKind::Aggregate)
 }
 
 /// Whether a sequence belongs to a GENERATED ... AS IDENTITY column.
