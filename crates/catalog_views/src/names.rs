@@ -1,5 +1,6 @@
 //! The names that every database has: the database itself, its system schemas and its first user.
 
+use store::catalog::{DEFAULT_SCHEMA, Schema};
 use values::{Error, SqlState};
 
 /// The name of the database.
@@ -30,6 +31,12 @@ pub(crate) fn closed_kind(name: &str) -> Option<&'static str> {
 }
 
 pub use session_settings::BOOTSTRAP_SUPERUSER;
+
+/// The comment on a schema. The first one has a comment from the start, by which `pg_dump` knows that it is PostgreSQL's.
+pub(crate) fn comment_on(schema: &Schema) -> Option<String> {
+    let usual = || (schema.name == DEFAULT_SCHEMA).then(|| "standard public schema".to_owned());
+    schema.comment.clone().or_else(usual)
+}
 
 /// The roles that PostgreSQL has from the start, and Pando has not.
 const PREDEFINED_ROLES: [&str; 12] = [

@@ -29,7 +29,12 @@ pub fn lists_view_columns(schema: Option<&str>, name: &str) -> bool {
     match schema {
         None | Some("pg_catalog") => matches!(name, "pg_attrdef" | "pg_attribute" | "pg_class"),
         Some("information_schema") => {
-            matches!(name, "columns" | "column_privileges" | "role_column_grants" | "element_types")
+            let of_usage = matches!(name, "column_domain_usage" | "column_udt_usage");
+            of_usage
+                || matches!(
+                    name,
+                    "columns" | "column_privileges" | "role_column_grants" | "element_types"
+                )
         }
         Some(_) => false,
     }

@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::catalog_tables::{indexes, tables};
-use crate::names::SYSTEM_SCHEMAS;
+use crate::names::{SYSTEM_SCHEMAS, comment_on};
 use crate::search_path::SearchPath;
 use crate::session_context::{DatabaseContext, SessionContext};
 use crate::updatable_views::{self, Updatable};
@@ -133,6 +133,11 @@ impl ViewContext<'_> {
         }
     }
 
+    /// Whether a table has an index.
+    pub(crate) fn has_index(&self, table: &Table) -> bool {
+        !table.has_hidden_key() || !self.catalog.indexes_of(table.id).is_empty()
+    }
+
     /// Whether a table has triggers in PostgreSQL: those of foreign keys, its own and those that refer to it.
     pub(crate) fn has_triggers(&self, table: &Table) -> bool {
         !table.foreign_keys.is_empty()
@@ -149,8 +154,7 @@ impl ViewContext<'_> {
 
     /// The names of all schemas, with their comments.
     pub(crate) fn schemas(&self) -> Vec<(String, Option<String>)> {
-        let own =
-            self.catalog.schemas().map(|schema| (schema.name.clone(), schema.comment.clone()));
+        let own = self.catalog.schemas().map(|schema| (schema.name.clone(), comment_on(schema)));
         let system = SYSTEM_SCHEMAS.map(|name| (name.to_owned(), None));
         own.chain(system).collect()
     }

@@ -79,6 +79,13 @@ pub enum AlterOperation {
         /// Whether it may be NULL.
         is_nullable: bool,
     },
+    /// ALTER COLUMN ... DROP EXPRESSION.
+    DropExpression {
+        /// The column.
+        column: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
     /// ALTER COLUMN with an operation on its identity.
     Identity {
         /// The column.
@@ -191,6 +198,9 @@ fn read(kind: ObjectKind, table: &str, operation: &AlterTableCmd) -> Result<Alte
         }
         AlterTableType::AtDropNotNull => {
             AlterOperation::SetNullable { column: name, is_nullable: true }
+        }
+        AlterTableType::AtDropExpression if matches!(kind, ObjectKind::Table) => {
+            AlterOperation::DropExpression { column: name, if_exists: operation.missing_ok }
         }
         AlterTableType::AtAddConstraint => {
             let NodeEnum::Constraint(constraint) = definition()? else { return Err(incomplete()) };

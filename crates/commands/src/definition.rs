@@ -21,6 +21,11 @@ pub enum Definition {
     CreateView(CreateView),
     /// CREATE SCHEMA.
     CreateSchema(CreateSchema),
+    /// CREATE EXTENSION of PL/pgSQL, which is there from the start.
+    CreatePlpgsql {
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+    },
     /// CREATE SEQUENCE.
     CreateSequence(CreateSequence),
     /// CREATE INDEX.
@@ -95,6 +100,7 @@ impl Definition {
             Self::CreateTableAs(_) => "CREATE TABLE AS",
             Self::CreateView(_) => "CREATE VIEW",
             Self::CreateSchema(_) => "CREATE SCHEMA",
+            Self::CreatePlpgsql { .. } => "CREATE EXTENSION",
             Self::CreateSequence(_) => "CREATE SEQUENCE",
             Self::CreateIndex(_) => "CREATE INDEX",
             Self::Reindex(_) => "REINDEX",

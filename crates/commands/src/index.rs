@@ -115,10 +115,9 @@ impl Unique {
 impl CreateIndex {
     pub(crate) fn of(statement: &IndexStmt) -> Result<Self> {
         let relation = statement.relation.as_ref().ok_or_else(incomplete)?;
-        let unsupported =
-            [(!statement.table_space.is_empty(), "TABLESPACE"), (!relation.inh, "ONLY")];
-        if let Some((_, what)) = unsupported.into_iter().find(|(used, _)| *used) {
-            return Err(Error::missing(what));
+        // ONLY is for tables with partitions, which no table has.
+        if !statement.table_space.is_empty() {
+            return Err(Error::missing("TABLESPACE"));
         }
         let is_hash = method(&statement.access_method)?;
         storage_options::check(&statement.options, Stored::Index { is_hash })?;

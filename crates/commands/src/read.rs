@@ -99,8 +99,14 @@ fn altered(statement: &AlterTableStmt) -> Result<Command> {
     })
 }
 
-/// The definition of a routine or a trigger.
+/// The definition of a routine, a trigger, or the language of routines.
 fn of_code(statement: &NodeEnum) -> Result<Option<Definition>> {
+    if let NodeEnum::CreateExtensionStmt(create) = statement
+        && create.extname == "plpgsql"
+    {
+        let if_not_exists = create.if_not_exists;
+        return Ok(Some(Definition::CreatePlpgsql { if_not_exists }));
+    }
     if let Some(routine) = RoutineDefinition::of(statement)? {
         return Ok(Some(Definition::Routine(routine)));
     }

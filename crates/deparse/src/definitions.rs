@@ -74,7 +74,7 @@ pub fn part(part: &IndexPart<'_>, pretty: bool) -> String {
 }
 
 /// An expression without the parentheses that the grammar does not need.
-fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     let short = || {
         let script = grammar::parse(&format!("SELECT {text}")).ok()?;
         let statement = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;

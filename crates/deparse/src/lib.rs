@@ -2,11 +2,12 @@
 //!
 //! The texts are for people and catalogs. In the text of an expression an operator stands in parentheses, a constant has its
 //! type, and conversions that the statement did not ask for are written where PostgreSQL writes them: in operands and
-//! arguments.
+//! arguments. Names and ids of types are in [`type_catalog`].
 
 pub mod definitions;
 pub mod index_parts;
 pub mod triggers;
+pub mod type_catalog;
 
 pub use definitions::quote_ident;
 

@@ -6,6 +6,7 @@
 mod column_name;
 mod deparse;
 mod files;
+mod grouped;
 mod nesting;
 pub mod numbers;
 mod parse;
@@ -20,6 +21,7 @@ pub mod written;
 
 pub use column_name::column_name;
 pub use deparse::{expression_text, greatest_parameter, statement_text};
+pub use grouped::grouped_by;
 pub use parse::{Script, parse};
 pub use references::{
     ColumnReference, ExpressionPart, RelationReference, calls, columns, parts, relations,

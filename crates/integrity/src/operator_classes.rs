@@ -64,7 +64,8 @@ fn has_documents(sql_type: &SqlType) -> bool {
 ///
 /// # Errors
 /// 42704 for one that does not exist, 42804 for one of other types; 0A000.
-pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
+pub fn require_class(class: &str, given: &SqlType) -> Result<()> {
+    let sql_type = below_domains(given);
     let fits = match class {
         "int2_ops" => matches!(sql_type, SqlType::SmallInt),
         "int4_ops" => matches!(sql_type, SqlType::Integer),
@@ -106,6 +107,15 @@ pub fn require_class(class: &str, sql_type: &SqlType) -> Result<()> {
     if fits {
         return Ok(());
     }
-    let message = format!("operator class \"{class}\" does not accept data type {sql_type}");
+    let of = given.imprecise();
+    let message = format!("operator class \"{class}\" does not accept data type {of}");
     Err(Error::new(SqlState::DatatypeMismatch, message))
+}
+
+/// The type that domains restrict, without the precision of times and wide numerics.
+fn below_domains(sql_type: &SqlType) -> &SqlType {
+    match sql_type {
+        SqlType::User(user) => user.domain().map_or(sql_type, |domain| below_domains(&domain.base)),
+        other => other.imprecise(),
+    }
 }

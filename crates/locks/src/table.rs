@@ -8,7 +8,7 @@
 //! conflicts with a holder or with an earlier request.
 
 use crate::mode::Modes;
-use crate::{Mode, Owner, Party, Target, Ticket};
+use crate::{Mode, Moved, Owner, Party, Target, Ticket};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The locks, and the requests that wait for them.
@@ -20,6 +20,8 @@ pub struct LockTable {
     /// Where the requests wait.
     waiting: BTreeMap<Ticket, Target>,
     tickets: u64,
+    /// Where rows are for which requests have waited.
+    pub moved: Moved,
 }
 
 /// A target that is locked.

@@ -194,9 +194,21 @@ pub(crate) fn shown(sql_type: SqlType, data_type: &DataType) -> Held {
         }
         _ if let Some(held) = system(sql_type).filter(|_| !is_nested(data_type)) => held,
         _ => match held(sql_type) {
-            Ok(held) if held.arrow() == *data_type => held,
+            Ok(held) if held.arrow() == *data_type => precise(held, sql_type.modifier),
             _ => types::of_arrow(data_type),
         },
+    }
+}
+
+/// A type of times, or of arrays of them, with its declared precision.
+fn precise(held: Held, modifier: i32) -> Held {
+    match (held, u32::try_from(modifier)) {
+        (Held::Array(item), Ok(_)) => Held::Array(Box::new(precise(*item, modifier))),
+        (
+            of @ (Held::Time | Held::Timestamp | Held::TimestampTz | Held::Interval),
+            Ok(modifier),
+        ) => Held::Precise(Box::new(of), modifier),
+        (held, _) => held,
     }
 }
 

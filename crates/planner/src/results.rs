@@ -12,7 +12,7 @@ use std::sync::Arc;
 use store::catalog::{SqlType, SystemType, UserType};
 use values::error::{Error, Result};
 use values::field::Field;
-use values::types::{of_field, plan_field};
+use values::types::{TYPE_KEY, of_field, plan_field};
 
 /// A plan whose columns have the values that clients get: labels of enums, and names of objects. `fields` describe the columns.
 ///
@@ -58,13 +58,6 @@ pub fn stored_type(of: &Field) -> SqlType {
 /// # Errors
 /// The engine refuses the plan.
 pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Result<LogicalPlan> {
-    let is_named = |of: &SqlType| {
-        let item = match of {
-            SqlType::Array(item) => item.as_ref(),
-            of => of,
-        };
-        item.user_type().is_some() || matches!(item, SqlType::Uuid | SqlType::Json | SqlType::Jsonb)
-    };
     let mut is_changed = false;
     let columns = plan.schema().iter().zip(fields).map(|((relation, field), known)| {
         let column = Expr::Column((relation, field).into());
@@ -74,7 +67,7 @@ pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Re
             (DataType::List(wanted), DataType::List(has)) => wanted.data_type() == has.data_type(),
             (wanted, has) => wanted == *has,
         };
-        if !is_unknown || !is_named(wanted) || !fits {
+        if !is_unknown || !(is_named(wanted) || is_plainer(wanted, &has)) || !fits {
             return column;
         }
         is_changed = true;
@@ -82,7 +75,9 @@ pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Re
             true => column,
             false => cast(column, wanted.arrow()),
         };
-        let metadata = plan_field("", wanted, true).metadata().clone();
+        let mut metadata = plan_field("", wanted, true).metadata().clone();
+        // An empty name takes the place of another one.
+        metadata.entry(TYPE_KEY.to_owned()).or_default();
         let metadata = Some(FieldMetadata::from(metadata));
         column.alias_qualified_with_metadata(relation.cloned(), field.name(), metadata)
     });
@@ -90,6 +85,26 @@ pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Re
     match is_changed {
         true => LogicalPlanBuilder::from(plan).project(columns)?.build(),
         false => Ok(plan),
+    }
+}
+
+/// Whether a type, or that of the items of arrays, has a name or a modifier that its values do not show.
+fn is_named(sql_type: &SqlType) -> bool {
+    match sql_type {
+        SqlType::Array(item) => is_named(item),
+        SqlType::Uuid | SqlType::Json | SqlType::Jsonb => true,
+        SqlType::Varchar(_) | SqlType::Char(_) => true,
+        SqlType::Precise(of, _) => **of != SqlType::NUMERIC,
+        other => other.user_type().is_some(),
+    }
+}
+
+/// Whether a type is another one without its length or precision.
+fn is_plainer(sql_type: &SqlType, other: &SqlType) -> bool {
+    match other {
+        SqlType::Varchar(_) | SqlType::Char(_) => *sql_type == SqlType::Text,
+        SqlType::Precise(of, _) => **of != SqlType::NUMERIC && **of == *sql_type,
+        _ => false,
     }
 }
 

@@ -149,6 +149,11 @@ pub fn of_own_schema(name: &str) -> Option<&'static str> {
     named(&format!("pando_{name}")).next().map(|function| function.name)
 }
 
+/// All functions.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    FUNCTIONS.all.iter()
+}
+
 /// The functions of a name.
 pub fn named(name: &str) -> impl Iterator<Item = &'static Function> {
     let found = FUNCTIONS.by_name.get(name).map_or(&[][..], Vec::as_slice);

@@ -54,7 +54,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("user_types", &["analyzer", "grammar", "values", "store"]),
     ("parser", &["user_types", "commands", "analyzer", "grammar", "values", "store"]),
     ("routines", &["commands", "analyzer", "parser", "store", "user_types"]),
-    ("deparse", &["parser", "analyzer", "grammar", "store"]),
+    ("deparse", &["parser", "analyzer", "grammar", "values", "store"]),
     ("frames", &["executor", "foreign", "values", "store"]),
     ("scan", &["executor", "foreign", "frames", "functions", "values", "store", "sdds"]),
     ("integrity", &["scan", "parser", "values", "store", "sdds"]),

@@ -2,6 +2,7 @@
 
 use super::Scope;
 use crate::catalog_tables::{declared, tables};
+use crate::names::comment_on;
 use crate::pg_catalog::class::Class;
 use crate::pg_catalog::{constraints, oids};
 use crate::session_context::SessionContext;
@@ -99,7 +100,7 @@ fn of_constraint(catalog: &Catalog, oid: i64) -> Option<String> {
 }
 
 fn of_schema(catalog: &Catalog, oid: i64) -> Option<String> {
-    catalog.schemas().find(|schema| oids::schema(&schema.name) == oid)?.comment.clone()
+    comment_on(catalog.schemas().find(|schema| oids::schema(&schema.name) == oid)?)
 }
 
 fn of_column(scope: &Scope, row: &Row<'_>) -> Option<String> {

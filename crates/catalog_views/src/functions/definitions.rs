@@ -145,6 +145,7 @@ fn expression(scope: &Scope, row: &Row<'_>, text: &str) -> String {
             let name = shown(scope, Class::Relation(sequence));
             format!("nextval('{}'::regclass)", name.replace('\'', "''"))
         }
+        None if text.starts_with('(') && row.flag(2) == Some(true) => definitions::shortened(text),
         None => text.to_owned(),
     }
 }

@@ -2,12 +2,12 @@
 
 use super::yes;
 use crate::catalog_tables::declared;
-use crate::names::DATABASE;
-use crate::pg_catalog::{default_texts, type_catalog, user_types};
+use crate::names::{BOOTSTRAP_SUPERUSER, DATABASE};
+use crate::pg_catalog::{default_texts, roles, type_catalog, user_types};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use deparse::definitions;
-use store::catalog::{Attribute, Column, Identity, Sequence, SqlType, UserType};
+use store::catalog::{Attribute, Column, Identity, Object, Sequence, SqlType, UserType};
 use values::cells::Cell;
 
 /// Maximum number of bytes of a character.
@@ -21,12 +21,12 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
         for (number, column) in declared(table) {
             let name = (table.schema.as_str(), table.name.as_str(), column.name.as_str());
             column_row(name, number, &column.sql_type, true, rows);
-            rows.set_last("is_nullable", yes(column.nullable));
-            if column.identity.is_none() {
-                let default = column.default.as_deref();
-                let default = default.and_then(|text| shown(context, text, &column.sql_type));
-                rows.set_last("column_default", default.into());
+            if !column.nullable {
+                rows.set_last("is_nullable", yes(false));
             }
+            let default = default_texts::own(column);
+            let default = default.and_then(|text| shown(context, text, &column.sql_type));
+            rows.set_last("column_default", default.into());
             if let Some(expression) = &column.generated {
                 rows.set_last("is_generated", "ALWAYS".into());
                 rows.set_last("generation_expression", expression.clone().into());
@@ -137,6 +137,8 @@ fn column_row(
     rows: &mut TableRows,
 ) {
     let (schema, relation, column) = name;
+    let is_required =
+        matches!(sql_type, SqlType::User(of) if of.domain().is_some_and(|of| !of.nullable));
     let written = sql_type;
     let sql_type = match sql_type {
         SqlType::User(user) if user.domain().is_some() => sql_type.representation(),
@@ -148,7 +150,7 @@ fn column_row(
         ("table_name", relation.into()),
         ("column_name", column.into()),
         ("ordinal_position", number.into()),
-        ("is_nullable", yes(true)),
+        ("is_nullable", yes(!is_required)),
         ("udt_catalog", DATABASE.into()),
         ("udt_schema", "pg_catalog".into()),
         ("udt_name", udt(sql_type).into()),
@@ -247,6 +249,53 @@ fn time_digits(sql_type: &SqlType) -> Option<i64> {
         SqlType::Precise(of, _) if **of == SqlType::NUMERIC => None,
         SqlType::Precise(_, modifier) => Some(i64::from(modifier & 0xffff).min(6)),
         _ => None,
+    }
+}
+
+/// The columns of tables and views: schemas, relations, names and types.
+pub(super) fn all<'a>(
+    context: &'a ViewContext<'_>,
+) -> impl Iterator<Item = ([&'a str; 3], &'a SqlType)> {
+    let of_tables = context.base_tables().flat_map(|table| {
+        declared(table).map(move |(_, column)| {
+            ([&*table.schema, &*table.name, &*column.name], &column.sql_type)
+        })
+    });
+    let of_views = context.views().flat_map(|(view, columns)| {
+        let columns = columns.iter();
+        columns.map(move |(name, sql_type)| ([&*view.schema, &*view.name, &**name], sql_type))
+    });
+    of_tables.chain(of_views)
+}
+
+/// Sets the name of a column in the last row.
+pub(super) fn set_column([schema, relation, column]: [&str; 3], rows: &mut TableRows) {
+    rows.set_last("table_catalog", DATABASE.into());
+    rows.set_last("table_schema", schema.into());
+    rows.set_last("table_name", relation.into());
+    rows.set_last("column_name", column.into());
+}
+
+/// The view `column_udt_usage`: the columns whose types belong to the current user.
+pub(super) fn types(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (name, sql_type) in all(context) {
+        let sql_type = match sql_type {
+            SqlType::User(of) if of.domain().is_some() => sql_type.representation(),
+            other => other,
+        };
+        let user = sql_type.user_type();
+        let owner = match user {
+            Some(user) => roles::owner_name(context.catalog, &Object::Relation(user.id.object())),
+            None => BOOTSTRAP_SUPERUSER,
+        };
+        if context.access.has_role(owner) {
+            rows.row([
+                ("udt_catalog", DATABASE.into()),
+                ("udt_schema", user.map_or("pg_catalog", |of| of.schema.as_str()).into()),
+                ("udt_name", udt(sql_type).into()),
+            ]);
+            set_column(name, rows);
+        }
     }
 }
 

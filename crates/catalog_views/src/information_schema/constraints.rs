@@ -18,12 +18,10 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             let kind = if index.is_primary { "PRIMARY KEY" } else { "UNIQUE" };
             (index.file.name.clone(), kind)
         });
-        let timing = |name: &str| {
-            let index = context.unique(table.id).find(|index| index.file.name == name);
-            index.map_or(Timing::NotDeferrable, |index| index.timing)
-        };
         for (name, kind) in key.into_iter().chain(unique).chain(checks) {
-            let timing = if kind == "CHECK" { Timing::NotDeferrable } else { timing(&name) };
+            let mut indexes = context.unique(table.id).filter(|_| kind != "CHECK");
+            let index = indexes.find(|index| index.file.name == name);
+            let timing = index.map_or(Timing::NotDeferrable, |index| index.timing);
             rows.row([
                 ("constraint_catalog", DATABASE.into()),
                 ("constraint_schema", table.schema.as_str().into()),
@@ -36,6 +34,9 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("initially_deferred", yes(timing == Timing::InitiallyDeferred)),
                 ("enforced", yes(true)),
             ]);
+            if let Some(index) = index.filter(|_| kind == "UNIQUE") {
+                rows.set_last("nulls_distinct", yes(!index.nulls_equal));
+            }
         }
     }
 }

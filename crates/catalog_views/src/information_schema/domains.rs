@@ -1,8 +1,7 @@
 //! The views about domains.
 
-use super::columns::{set_type, shown, udt};
+use super::columns::{all as all_columns, set_column, set_type, shown, udt};
 use super::yes;
-use crate::catalog_tables::declared;
 use crate::names::DATABASE;
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
@@ -87,15 +86,10 @@ pub(super) fn conditions(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 /// The view `column_domain_usage`.
 pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
-    for table in context.base_tables() {
-        for (_, column) in declared(table) {
-            let user = column.sql_type.user_type().filter(|user| user.domain().is_some());
-            let Some(user) = user else { continue };
-            rows.row(named(user));
-            rows.set_last("table_catalog", DATABASE.into());
-            rows.set_last("table_schema", table.schema.as_str().into());
-            rows.set_last("table_name", table.name.as_str().into());
-            rows.set_last("column_name", column.name.as_str().into());
-        }
+    for (name, sql_type) in all_columns(context) {
+        let user = sql_type.user_type().filter(|user| user.domain().is_some());
+        let Some(user) = user else { continue };
+        rows.row(named(user));
+        set_column(name, rows);
     }
 }

@@ -13,11 +13,12 @@ mod routines;
 mod triggers;
 
 use crate::names::{DATABASE, SYSTEM_SCHEMAS};
-use crate::pg_catalog::roles;
+use crate::pg_catalog::{roles, view_uses};
 use crate::rows::TableRows;
 use crate::shape;
 use crate::view_context::ViewContext;
 use deparse::definitions;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{CheckOption, Object, Relation, Sequence, SqlType, TableId, TriggerEvents};
 use values::cells::Cell;
@@ -60,8 +61,19 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "domain_constraints" => domains::constraints(context, out),
         "domain_udt_usage" => domains::types(context, out),
         "column_domain_usage" => domains::columns(context, out),
+        "column_udt_usage" => columns::types(context, out),
+        "collations" => ["default", "C", "POSIX"].into_iter().for_each(|name| {
+            out.row([
+                ("collation_catalog", DATABASE.into()),
+                ("collation_schema", "pg_catalog".into()),
+                ("collation_name", name.into()),
+                ("pad_attribute", "NO PAD".into()),
+            ]);
+        }),
         "table_privileges" | "role_table_grants" => privileges::tables(context, out),
         "column_privileges" | "role_column_grants" => privileges::columns(context, out),
+        "routine_privileges" => privileges::routines(context, out),
+        "view_table_usage" => view_tables(context, out),
         "triggers" => triggers::triggers(context, out),
         "triggered_update_columns" => triggers::columns(context, out),
         "routines" => routines::routines(context, out),
@@ -119,15 +131,25 @@ fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             Relation::View(_) => "VIEW",
             Relation::Sequence(_) | Relation::Index(_) => continue,
         };
+        let of_type = match relation {
+            Relation::Table(table) => table.extension.of_type,
+            _ => None,
+        };
+        let of_type = of_type.and_then(|id| context.catalog.user_type_by_id(id));
         rows.row([
             ("table_catalog", DATABASE.into()),
             ("table_schema", relation.schema().into()),
             ("table_name", relation.name().into()),
             ("table_type", kind.into()),
             ("is_insertable_into", yes(context.updatable(relation).insert)),
-            ("is_typed", yes(false)),
+            ("is_typed", yes(of_type.is_some())),
             ("commit_action", temporary.then_some("PRESERVE").into()),
         ]);
+        if let Some(of_type) = of_type {
+            rows.set_last("user_defined_type_catalog", DATABASE.into());
+            rows.set_last("user_defined_type_schema", of_type.schema.as_str().into());
+            rows.set_last("user_defined_type_name", of_type.name.as_str().into());
+        }
     }
 }
 
@@ -155,6 +177,32 @@ fn views(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("is_trigger_deletable", fires(|events| events.delete)),
             ("is_trigger_insertable_into", fires(|events| events.insert)),
         ]);
+    }
+}
+
+/// `view_table_usage`: the tables and views of the current user that views read.
+fn view_tables(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for (view, _) in context.views() {
+        let mut known = BTreeSet::new();
+        for relation in view_uses::of_view(context, view).into_iter().map(|used| used.relation) {
+            let is_listed = match relation {
+                Relation::Table(table) => table.materialized.is_none(),
+                Relation::View(_) => true,
+                Relation::Sequence(_) | Relation::Index(_) => false,
+            };
+            let owner = roles::owner_name(context.catalog, &Object::Relation(relation.id()));
+            if !is_listed || !context.access.has_role(owner) || !known.insert(relation.id()) {
+                continue;
+            }
+            rows.row([
+                ("view_catalog", DATABASE.into()),
+                ("view_schema", view.schema.as_str().into()),
+                ("view_name", view.name.as_str().into()),
+                ("table_catalog", DATABASE.into()),
+                ("table_schema", relation.schema().into()),
+                ("table_name", relation.name().into()),
+            ]);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The views about granted privileges.
 
+use super::routines::specific_name;
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
@@ -18,6 +19,8 @@ const ON_TABLES: [(&str, Privileges); 7] = [
     ("REFERENCES", Privileges::REFERENCES),
     ("TRIGGER", Privileges::TRIGGER),
 ];
+/// Privileges on functions and procedures.
+const ON_ROUTINES: [(&str, Privileges); 1] = [("EXECUTE", Privileges::EXECUTE)];
 /// Privileges on columns.
 const ON_COLUMNS: [(&str, Privileges); 4] = [
     ("INSERT", Privileges::INSERT),
@@ -34,18 +37,18 @@ struct Grant<'a> {
     grantable: bool,
 }
 
-/// The privileges on a relation whose grantor or grantee is a role of the current user.
+/// The privileges on a relation or routine whose grantor or grantee is a role of the current user. `all` are those that
+/// exist for it.
 fn on<'a>(
     context: &'a ViewContext<'_>,
     relation: RelationId,
+    all: Privileges,
     kinds: &'static [(&'static str, Privileges)],
 ) -> Vec<Grant<'a>> {
     let object = Object::Relation(relation);
     let grantor = roles::owner_name(context.catalog, &object);
-    let mut all = Vec::new();
-    for Granted { to, privileges } in
-        roles::granted(context.catalog, &object, Privileges::OF_TABLES)
-    {
+    let mut found = Vec::new();
+    for Granted { to, privileges } in roles::granted(context.catalog, &object, all) {
         let concerns = to.is_none_or(|to| context.access.has_role(to));
         if !concerns && !context.access.has_role(grantor) {
             continue;
@@ -53,10 +56,10 @@ fn on<'a>(
         let grantee = to.unwrap_or("PUBLIC");
         for (privilege, one) in kinds.iter().filter(|(_, one)| privileges.contains(*one)) {
             let grantable = grantee == grantor || privileges.grantable().contains(*one);
-            all.push(Grant { grantor, grantee, privilege, grantable });
+            found.push(Grant { grantor, grantee, privilege, grantable });
         }
     }
-    all
+    found
 }
 
 /// The views `table_privileges` and `role_table_grants`.
@@ -67,7 +70,7 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
         Relation::Sequence(_) | Relation::Index(_) => false,
     };
     for relation in context.catalog.relations().filter(named) {
-        for one in on(context, relation.id(), &ON_TABLES) {
+        for one in on(context, relation.id(), Privileges::OF_TABLES, &ON_TABLES) {
             rows.row([
                 ("grantor", one.grantor.into()),
                 ("grantee", one.grantee.into()),
@@ -77,6 +80,26 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("privilege_type", one.privilege.into()),
                 ("is_grantable", yes(one.grantable)),
                 ("with_hierarchy", yes(one.privilege == "SELECT")),
+            ]);
+        }
+    }
+}
+
+/// The view `routine_privileges`.
+pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
+    for function in context.catalog.functions() {
+        for one in on(context, function.id, Privileges::OF_FUNCTIONS, &ON_ROUTINES) {
+            rows.row([
+                ("grantor", one.grantor.into()),
+                ("grantee", one.grantee.into()),
+                ("specific_catalog", DATABASE.into()),
+                ("specific_schema", function.schema.as_str().into()),
+                ("specific_name", specific_name(function).into()),
+                ("routine_catalog", DATABASE.into()),
+                ("routine_schema", function.schema.as_str().into()),
+                ("routine_name", function.name.as_str().into()),
+                ("privilege_type", one.privilege.into()),
+                ("is_grantable", yes(one.grantable)),
             ]);
         }
     }
@@ -95,7 +118,7 @@ pub(super) fn columns(context: &ViewContext<'_>, rows: &mut TableRows) {
         all.extend(names.map(|(name, _)| (view.id, &*view.schema, &*view.name, &**name)));
     }
     for (relation, schema, table, column) in all {
-        for one in on(context, relation, &ON_COLUMNS) {
+        for one in on(context, relation, Privileges::OF_TABLES, &ON_COLUMNS) {
             rows.row([
                 ("grantor", one.grantor.into()),
                 ("grantee", one.grantee.into()),

@@ -2,7 +2,7 @@
 
 use super::yes;
 use crate::names::DATABASE;
-use crate::pg_catalog::{oids, type_catalog};
+use crate::pg_catalog::{oids, type_catalog, user_types};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use store::catalog::{Function, Object, ParameterMode, Volatility};
@@ -16,7 +16,7 @@ fn shown<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a Function>
     context.catalog.functions().map(|function| &**function).filter(is_shown)
 }
 
-fn specific_name(function: &Function) -> String {
+pub(super) fn specific_name(function: &Function) -> String {
     format!("{}_{}", function.name, oids::relation(function.id))
 }
 
@@ -26,8 +26,16 @@ fn standard_name(id: i64) -> String {
     if name.ends_with("[]") { "ARRAY".to_owned() } else { name }
 }
 
-fn system_name(id: i64) -> String {
-    type_catalog::by_oid(id).map(|entry| entry.name.to_owned()).unwrap_or_default()
+/// The name of a type as the standard has it, and its schema and name in `pg_type`.
+fn named_type(context: &ViewContext<'_>, id: i64) -> [String; 3] {
+    match user_types::by_oid(context.catalog, id) {
+        Some((user, true)) => ["ARRAY".to_owned(), user.schema.clone(), format!("_{}", user.name)],
+        Some((user, false)) => ["USER-DEFINED".to_owned(), user.schema.clone(), user.name.clone()],
+        None => {
+            let name = type_catalog::by_oid(id).map(|entry| entry.name.to_owned());
+            [standard_name(id), "pg_catalog".to_owned(), name.unwrap_or_default()]
+        }
+    }
 }
 
 /// `routines`.
@@ -35,7 +43,10 @@ pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
     for function in shown(context) {
         let id = i64::from(function.result_id);
         let of_function = |cell: Cell| if function.is_procedure { Cell::Null } else { cell };
-        let kind = function.kind().to_uppercase();
+        let is_aggregate = function.extension.aggregate.is_some();
+        let kind = (!is_aggregate).then(|| function.kind().to_uppercase());
+        let [data_type, schema, name] = named_type(context, id);
+        let security = if function.is_security_definer { "DEFINER" } else { "INVOKER" };
         rows.row([
             ("specific_catalog", DATABASE.into()),
             ("specific_schema", function.schema.as_str().into()),
@@ -44,10 +55,10 @@ pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("routine_schema", function.schema.as_str().into()),
             ("routine_name", function.name.as_str().into()),
             ("routine_type", kind.into()),
-            ("data_type", of_function(standard_name(id).into())),
+            ("data_type", of_function(data_type.into())),
             ("type_udt_catalog", of_function(DATABASE.into())),
-            ("type_udt_schema", of_function("pg_catalog".into())),
-            ("type_udt_name", of_function(system_name(id).into())),
+            ("type_udt_schema", of_function(schema.into())),
+            ("type_udt_name", of_function(name.into())),
             ("dtd_identifier", of_function("0".into())),
             ("routine_body", (if function.language == "sql" { "SQL" } else { "EXTERNAL" }).into()),
             (
@@ -65,7 +76,7 @@ pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("schema_level_routine", "YES".into()),
             ("max_dynamic_result_sets", Cell::Number(0)),
             ("is_implicitly_invocable", Cell::Null),
-            ("security_type", "INVOKER".into()),
+            ("security_type", security.into()),
             ("as_locator", "NO".into()),
             ("is_udt_dependent", "NO".into()),
         ]);
@@ -79,6 +90,7 @@ pub(super) fn parameters(context: &ViewContext<'_>, rows: &mut TableRows) {
             let id = i64::from(parameter.type_id);
             let number = at as i64 + 1;
             let name = parameter.name.as_str();
+            let [data_type, schema, type_name] = named_type(context, id);
             rows.row([
                 ("specific_catalog", DATABASE.into()),
                 ("specific_schema", function.schema.as_str().into()),
@@ -96,10 +108,10 @@ pub(super) fn parameters(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("is_result", "NO".into()),
                 ("as_locator", "NO".into()),
                 ("parameter_name", if name.is_empty() { Cell::Null } else { name.into() }),
-                ("data_type", standard_name(id).into()),
+                ("data_type", data_type.into()),
                 ("udt_catalog", DATABASE.into()),
-                ("udt_schema", "pg_catalog".into()),
-                ("udt_name", system_name(id).into()),
+                ("udt_schema", schema.into()),
+                ("udt_name", type_name.into()),
                 ("dtd_identifier", number.to_string().into()),
                 (
                     "parameter_default",

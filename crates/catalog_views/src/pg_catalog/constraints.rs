@@ -4,6 +4,7 @@ use super::{oids, triggers, type_catalog};
 use crate::catalog_tables::{declared, index_numbers, key_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
+use deparse::definitions;
 use deparse::index_parts::{index_parts, key_columns};
 use store::catalog::{
     Check, ColumnId, ForeignKey, IndexColumn, ReferentialAction, SqlType, SystemType, Table,
@@ -26,7 +27,13 @@ pub(super) fn indexes(context: &ViewContext<'_>, rows: &mut TableRows) {
         let oid = oids::relation(of.file.id.relation());
         let parts = index_parts(of, table);
         let types = parts.iter().filter(|part| part.order.is_some()).map(|part| part.sql_type);
-        index(table, oid, (index_numbers(of, table), types.collect()), rows);
+        let types: Vec<&SqlType> = types.collect();
+        let class = |(column, of): (&IndexColumn, &&SqlType)| {
+            class_named(column.operator_class.as_deref()).unwrap_or_else(|| operator_class(of))
+        };
+        let classes: Vec<i64> = of.columns.iter().zip(&types).map(class).collect();
+        index(table, oid, (index_numbers(of, table), types), rows);
+        rows.set_last("indclass", classes.into());
         let options = of.columns.iter();
         let option = |c: &IndexColumn| i64::from(c.descending) + 2 * i64::from(c.nulls_first);
         rows.set_last("indoption", options.map(option).collect::<Vec<i64>>().into());
@@ -74,6 +81,16 @@ fn index(
         ("indclass", types.iter().map(|of| operator_class(of)).collect::<Vec<_>>().into()),
         ("indoption", vec![0_i64; types.len()].into()),
     ]);
+}
+
+/// The id in `pg_opclass` of an operator class.
+fn class_named(wanted: Option<&str>) -> Option<i64> {
+    let wanted = wanted?;
+    let mut classes = OPCLASS_FILE.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    classes.find_map(|values| match values[..] {
+        [oid, _, name, ..] if name == wanted => oid.parse().ok(),
+        _ => None,
+    })
 }
 
 /// The id in `pg_opclass` of the default B-tree operator class of a type; 0 if it has none.
@@ -157,7 +174,7 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("confmatchtype", " ".into()),
                 ("conislocal", true.into()),
                 ("conkey", check_columns(table, check).into()),
-                ("conbin", check.expression.as_str().into()),
+                ("conbin", format!("({})", check.expression).into()),
             ]);
         }
         table.foreign_keys.iter().for_each(|key| foreign_key(context, table, key, rows));
@@ -170,6 +187,7 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
 
 fn domain_checks(user: &UserType, rows: &mut TableRows) {
     for check in user.domain().into_iter().flat_map(|domain| &domain.checks) {
+        let condition = definitions::domain_check(check, true);
         rows.row([
             ("oid", domain_check(user, &check.name).into()),
             ("conname", check.name.as_str().into()),
@@ -181,7 +199,7 @@ fn domain_checks(user: &UserType, rows: &mut TableRows) {
             ("confdeltype", " ".into()),
             ("confmatchtype", " ".into()),
             ("conislocal", true.into()),
-            ("conbin", check.expression.as_str().into()),
+            ("conbin", condition.strip_prefix("CHECK ").unwrap_or(&condition).into()),
         ]);
     }
 }

@@ -7,7 +7,7 @@ use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
 use datafusion::common::ScalarValue;
 use functions::casts::constants;
-use store::catalog::{Catalog, DEFAULT_SCHEMA, SqlType};
+use store::catalog::{Catalog, Column, DEFAULT_SCHEMA, SqlType};
 use values::style::Style;
 use values::text::TextColumn;
 
@@ -36,6 +36,16 @@ pub(crate) fn qualified(context: &ViewContext<'_>, expression: &str, schema: &st
 /// Whether a default is no default.
 pub(crate) fn is_null(expression: &str) -> bool {
     expression.eq_ignore_ascii_case("null")
+}
+
+/// A column's default, unless it is NULL, that of its domain, or the next number of an identity column.
+pub(crate) fn own(column: &Column) -> Option<&String> {
+    let of_domain = match &column.sql_type {
+        SqlType::User(user) => user.domain().and_then(|domain| domain.default.as_ref()),
+        _ => None,
+    };
+    let default = column.default.as_ref().filter(|_| column.identity.is_none());
+    default.filter(|default| !is_null(default) && Some(*default) != of_domain)
 }
 
 /// The text of a column's default that is a constant or a word; `None` for other expressions.

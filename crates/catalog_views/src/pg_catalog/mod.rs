@@ -19,11 +19,11 @@ mod server;
 mod sessions;
 mod summaries;
 mod triggers;
-pub mod type_catalog;
 pub(crate) mod user_types;
+pub(crate) mod view_uses;
 
 pub(crate) use constraints::check_columns;
-pub use deparse::quote_ident;
+pub use deparse::{quote_ident, type_catalog};
 
 use crate::rows::TableRows;
 use crate::shape;
@@ -32,6 +32,13 @@ use values::cells::Cell;
 
 /// The rows of `pg_cast`.
 const CAST_FILE: &str = include_str!("data/pg_cast.tsv");
+
+/// The rows of `pg_get_keywords()`.
+const KEYWORD_FILE: &str = include_str!("data/pg_keywords.tsv");
+/// The rows of `pg_extension`: PL/pgSQL, which PostgreSQL has from the start, too.
+const EXTENSION_FILE: &str = include_str!("data/pg_extension.tsv");
+/// The rows of `pg_available_extensions`.
+const AVAILABLE_FILE: &str = include_str!("data/pg_available_extensions.tsv");
 
 /// The rows of a system table; `None` if there is none of this name.
 pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> {
@@ -64,8 +71,10 @@ pub(crate) fn table(context: &ViewContext<'_>, name: &str) -> Option<TableRows> 
         "pg_tablespace" => server::tablespaces(out),
         "pg_am" => server::access_methods(out),
         "pg_language" => server::languages(out),
+        "pg_extension" => out.file(EXTENSION_FILE, "oid", |_| true),
+        "pg_available_extensions" => out.file(AVAILABLE_FILE, "name", |_| true),
         "pg_collation" => server::collations(out),
-        "pg_get_keywords" => server::keywords(out),
+        "pg_get_keywords" => out.file(KEYWORD_FILE, "word", |_| true),
         "pg_settings" | "pg_show_all_settings" => server::settings(context, out),
         "pg_stat_activity" => sessions::activity(context, out),
         "pg_prepared_statements" | "pg_prepared_statement" => sessions::prepared(context, out),
@@ -96,4 +105,14 @@ fn types(context: &ViewContext<'_>, rows: &mut TableRows) {
     relations::row_types(context, rows);
     rows.set_all("typtypmod", Cell::Number(-1));
     user_types::types(context, rows);
+    for user in context.catalog.user_types() {
+        let Some(domain) = user.domain() else { continue };
+        let default = domain.default.as_ref();
+        let shown = default.and_then(|text| default_texts::shown(context, text, &domain.base));
+        if let Some(shown) = shown {
+            let (oid, shown) = (oids::user_type(user.id).into(), shown.into());
+            rows.set_where(("oid", &oid), "typdefault", &shown);
+            rows.set_where(("oid", &oid), "typdefaultbin", &shown);
+        }
+    }
 }

@@ -42,6 +42,12 @@ pub(crate) const PG_ATTRDEF: i64 = 2604;
 
 /// The language PL/pgSQL.
 pub(crate) const PLPGSQL: i64 = 13_500;
+/// The extension `plpgsql`.
+pub(crate) const EXTENSION: i64 = 13_502;
+/// `pg_extension` itself.
+pub(crate) const PG_EXTENSION: i64 = 3079;
+/// `pg_language` itself.
+pub(crate) const PG_LANGUAGE: i64 = 2612;
 /// The languages, with their ids.
 pub(crate) const LANGUAGES: [(i64, &str); 5] =
     [(12, "internal"), (14, "sql"), (PLPGSQL, "plpgsql"), (13_590, "wasm"), (13_591, "javascript")];

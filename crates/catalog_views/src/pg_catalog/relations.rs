@@ -28,7 +28,8 @@ pub(super) fn classes(context: &ViewContext<'_>, rows: &mut TableRows) {
             Relation::Index(index) => {
                 let Some(table) = context.catalog.table_by_id(index.table) else { continue };
                 let oid = oids::relation(index.file.id.relation());
-                let cells = (oid, index.file.name.as_str(), index.columns.len());
+                let columns = index.columns.len() + index.included.len();
+                let cells = (oid, index.file.name.as_str(), columns);
                 index_class(context, table, cells, rows);
                 if index.is_hash {
                     rows.set_last("relam", oids::HASH.into());
@@ -181,8 +182,6 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
     let object = Object::Relation(id);
     let all = Privileges::OF_TABLES;
     let tuples = context.row_count(table);
-    let is_indexed = !context.catalog.indexes_of(table.id).is_empty();
-    let has_index = is_indexed || !table.has_hidden_key();
     let size = (table.bucket_size != context.database.bucket_size())
         .then(|| format!("bucket_size={}", table.bucket_size));
     let colocated = context.catalog.colocated(table);
@@ -205,7 +204,7 @@ fn table_class(context: &ViewContext<'_>, table: &Table, rows: &mut TableRows) {
         ("relnatts", (declared(table).count() as i64).into()),
         ("relchecks", (table.checks.len() as i64).into()),
         ("reltuples", Cell::Double(tuples as f64)),
-        ("relhasindex", has_index.into()),
+        ("relhasindex", context.has_index(table).into()),
         ("relhastriggers", context.has_triggers(table).into()),
         ("relreplident", "d".into()),
         ("reloptions", options.into()),
@@ -263,18 +262,22 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
         let index = oids::key_index(table.id.relation());
         for (number, column) in (1..).zip(key_columns(table)) {
             attribute(index, number, &column.name, type_catalog::of_sql(&column.sql_type), rows);
+            of_user_type(&column.sql_type, rows);
         }
     }
     for (index, table) in context.indexes() {
         let oid = oids::relation(index.file.id.relation());
         for (number, part) in (1..).zip(index_parts(index, table)) {
             attribute(oid, number, &part.name, type_catalog::of_sql(part.sql_type), rows);
+            of_user_type(part.sql_type, rows);
         }
     }
     for (view, columns) in context.views() {
         for (number, (name, sql_type)) in (1..).zip(columns) {
             let of = type_catalog::of_sql(sql_type);
             attribute(oids::relation(view.id), number, name, of, rows);
+            of_user_type(sql_type, rows);
+            rows.set_last("attndims", 0_i64.into());
             let mut defaults = view.options.defaults.iter();
             rows.set_last("atthasdef", defaults.any(|(column, _)| column == name).into());
         }
@@ -295,6 +298,7 @@ pub(super) fn attributes(context: &ViewContext<'_>, rows: &mut TableRows) {
     for sequence in context.sequences() {
         for (number, (name, of)) in (1..).zip(own) {
             attribute(oids::relation(sequence.id), number, name, (of, -1), rows);
+            rows.set_last("attnotnull", true.into());
         }
     }
     for shape in shape::all() {
@@ -383,10 +387,8 @@ fn attribute(relation: i64, number: i64, name: &str, of: (i64, i64), rows: &mut 
 
 /// The expression of a column in `pg_attrdef`: its default, or the expression of a generated
 /// column. Identity columns have none.
-fn stored_expression(column: &Column) -> Option<&String> {
-    let default = column.default.as_ref().filter(|_| column.identity.is_none());
-    let default = default.filter(|default| !default_texts::is_null(default));
-    column.generated.as_ref().or(default)
+pub(super) fn stored_expression(column: &Column) -> Option<&String> {
+    column.generated.as_ref().or_else(|| default_texts::own(column))
 }
 
 /// `pg_attrdef`.

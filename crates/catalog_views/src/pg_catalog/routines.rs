@@ -7,6 +7,7 @@ use ::routines::letters;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use store::catalog::{Catalog, Function, FunctionId, Object, ParameterMode};
+use system_catalog::functions;
 use values::cells::Cell;
 
 /// The rows of `pg_proc`.
@@ -161,6 +162,15 @@ impl Routine {
         let routine = Self { name: name?, arguments, returns, returns_set: set? == "t" };
         Some((oid?.parse().ok()?, routine))
     }
+
+    fn of(function: &functions::Function) -> Self {
+        Self {
+            name: function.name,
+            arguments: function.arguments.iter().map(|of| i64::from(of.0)).collect(),
+            returns: i64::from(function.result.0),
+            returns_set: function.returns_set,
+        }
+    }
 }
 
 static ROUTINES: LazyLock<HashMap<i64, Routine>> = LazyLock::new(|| {
@@ -168,7 +178,13 @@ static ROUTINES: LazyLock<HashMap<i64, Routine>> = LazyLock::new(|| {
     let header: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
     let names = ["oid", "proname", "proargtypes", "prorettype", "proretset"];
     let positions = names.map(|name| header.iter().position(|n| *n == name).unwrap_or(usize::MAX));
-    lines.filter_map(|line| Routine::parse(line, &positions)).collect()
+    let mut all: HashMap<i64, Routine> =
+        lines.filter_map(|line| Routine::parse(line, &positions)).collect();
+    for function in functions::all() {
+        let oid = i64::from(function.oid.0);
+        all.entry(oid).or_insert_with(|| Routine::of(function));
+    }
+    all
 });
 
 /// The function with an id.

@@ -1,11 +1,10 @@
 //! `pg_sequence`, `pg_sequences`, and `pg_depend`, which relates sequences to the columns that own
 //! them.
 
-use super::{oids, roles, type_catalog, user_types};
+use super::relations::stored_expression;
+use super::{oids, roles, type_catalog, user_types, view_uses};
 use crate::catalog_tables::declared;
-use crate::relation_names::find_in;
 use crate::rows::TableRows;
-use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
 use store::catalog::{Catalog, Object, Relation, Sequence, SqlType, TypeId};
 
@@ -91,7 +90,7 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
         let id = table.id.relation();
         let relation = oids::relation(id);
         for (number, column) in
-            declared(table).filter(|(_, c)| c.default.is_some() || c.generated.is_some())
+            declared(table).filter(|(_, column)| stored_expression(column).is_some())
         {
             let default = (oids::PG_ATTRDEF, oids::default(id, column.id.0));
             depend(default, (oids::PG_CLASS, relation, number), "a");
@@ -109,6 +108,10 @@ pub(super) fn dependencies(context: &ViewContext<'_>, rows: &mut TableRows) {
     }
     of_types(context, &mut depend);
     of_views(context, &mut depend);
+    // `pg_dump` leaves out what belongs to an extension that is there from the start.
+    for member in [(oids::PG_LANGUAGE, oids::PLPGSQL), (oids::PG_NAMESPACE, oids::PANDO_SCHEMA)] {
+        depend(member, (oids::PG_EXTENSION, oids::EXTENSION, 0), "e");
+    }
 }
 
 /// The dependencies of the types of rows on their tables, of composite types on those of their attributes, and of functions on
@@ -155,7 +158,6 @@ type Depend<'a> = &'a mut dyn FnMut((i64, i64), (i64, i64, i64), &str);
 
 /// The dependencies of views: rules on their views, and on the relations that they read.
 fn of_views(context: &ViewContext<'_>, depend: Depend<'_>) {
-    let session = context.session;
     for view in context.queries() {
         let rule = (oids::PG_REWRITE, oids::default(view.id, u32::MAX));
         let own = (oids::PG_CLASS, oids::relation(view.id), 0);
@@ -163,12 +165,11 @@ fn of_views(context: &ViewContext<'_>, depend: Depend<'_>) {
         depend((own.0, own.1), (oids::PG_NAMESPACE, oids::schema(&view.schema), 0), "n");
         depend(rule, own, "n");
         depend(rule, own, "i");
-        let path = SearchPath::new(&view.search_path, session.temporary_schema());
-        let Ok(script) = grammar::parse(&view.sql) else { continue };
-        let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
-        for (schema, name) in query.map(grammar::relations).unwrap_or_default() {
-            if let Some(read) = find_in(context.catalog, path, schema.as_deref(), &name) {
-                depend(rule, (oids::PG_CLASS, oids::relation(read.id()), 0), "n");
+        for used in view_uses::of_view(context, &view) {
+            let id = used.relation.id();
+            depend(rule, (oids::PG_CLASS, oids::relation(id), 0), "n");
+            if used.needs_key {
+                depend(rule, (oids::PG_CONSTRAINT, oids::key_constraint(id), 0), "n");
             }
         }
     }

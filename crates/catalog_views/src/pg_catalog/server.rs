@@ -56,6 +56,7 @@ pub(super) fn languages(rows: &mut TableRows) {
             ("oid", oid.into()),
             ("lanname", name.into()),
             ("lanispl", (oid >= oids::PLPGSQL).into()),
+            ("lanplcallfoid", if oid >= oids::PLPGSQL { oid } else { 0 }.into()),
             ("lanpltrusted", trusted.into()),
             ("lanowner", owner),
         ];
@@ -179,12 +180,4 @@ pub(super) fn zone_abbreviations(rows: &mut TableRows) {
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// `pg_get_keywords()`: the keywords that are quoted as identifiers.
-pub(super) fn keywords(rows: &mut TableRows) {
-    for word in parser::RESERVED {
-        let reserved = ("catdesc", "reserved".into());
-        rows.row([("word", word.into()), ("catcode", "R".into()), reserved]);
-    }
 }

@@ -31,7 +31,7 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("schemaname", table.schema.as_str().into()),
             ("tablename", table.name.as_str().into()),
             ("tableowner", owner.into()),
-            ("hasindexes", (!table.has_hidden_key()).into()),
+            ("hasindexes", context.has_index(table).into()),
             ("hasrules", false.into()),
             ("hastriggers", context.has_triggers(table).into()),
             ("rowsecurity", false.into()),
@@ -121,6 +121,8 @@ pub(super) fn descriptions(context: &ViewContext<'_>, rows: &mut TableRows) {
             ]);
         }
     };
+    let of_extension = "PL/pgSQL procedural language".to_owned();
+    describe((oids::PG_EXTENSION, oids::EXTENSION), 0, &Some(of_extension));
     for (name, comment) in context.schemas() {
         describe((oids::PG_NAMESPACE, oids::schema(&name)), 0, &comment);
     }

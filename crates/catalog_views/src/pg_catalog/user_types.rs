@@ -12,7 +12,7 @@ use store::catalog::{
 use values::cells::Cell;
 
 /// `enum_in`, `enum_out`, `enum_recv` and `enum_send`.
-const OF_ENUMS: [i64; 4] = [3504, 3505, 3532, 3533];
+const OF_ENUMS: [i64; 4] = [3506, 3507, 3532, 3533];
 /// `array_in`, `array_out`, `array_recv` and `array_send`.
 const OF_ARRAYS: [i64; 4] = [750, 751, 2400, 2401];
 /// `domain_in` and `domain_recv`.
@@ -39,6 +39,7 @@ fn named(context: &ViewContext<'_>, user: &UserType, oid: i64, name: String, row
         ("typowner", roles::owner(context.catalog, &Object::Relation(user.id.object())).into()),
         ("typisdefined", true.into()),
         ("typdelim", ",".into()),
+        ("typtypmod", Cell::Number(-1)),
     ]);
 }
 

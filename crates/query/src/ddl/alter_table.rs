@@ -249,6 +249,13 @@ enum Changed {
     Rows(Rewritten),
 }
 
+impl Changed {
+    /// Whether the definition has changed.
+    fn of(definition: bool) -> Self {
+        if definition { Self::Definition } else { Self::Nothing }
+    }
+}
+
 /// Applies an operation to the definition.
 async fn change(
     frame: &Frame<'_>,
@@ -291,18 +298,17 @@ async fn change(
             let column = declared_column(table, column)?;
             set_nullable(frame, transaction, table, column, *is_nullable).await?;
         }
+        AlterOperation::DropExpression { column, if_exists } => {
+            return drop_expression(frame, table, column, *if_exists);
+        }
         AlterOperation::AddConstraint(TableConstraint::Check(check)) => {
             checks::add_to_rows(frame, transaction, table, check.clone()).await?;
         }
         AlterOperation::ValidateConstraint(name) => {
-            if !checks::validate(frame, transaction, table, name).await? {
-                return Ok(Changed::Nothing);
-            }
+            return checks::validate(frame, transaction, table, name).await.map(Changed::of);
         }
         AlterOperation::Identity { column, change } => {
-            if !identity::change(frame, transaction, table, (column, change))? {
-                return Ok(Changed::Nothing);
-            }
+            return identity::change(frame, transaction, table, (column, change)).map(Changed::of);
         }
         // By `changes_keys`, and by `alter_view`.
         AlterOperation::AddConstraint(_)
@@ -319,6 +325,27 @@ async fn change(
         }
     }
     Ok(Changed::Definition)
+}
+
+/// Makes a generated column a plain one, which keeps its values.
+fn drop_expression(
+    frame: &Frame<'_>,
+    table: &mut Table,
+    column: &str,
+    if_exists: bool,
+) -> Result<Changed> {
+    let at = declared_column(table, column)?;
+    if table.columns[at].generated.take().is_some() {
+        return Ok(Changed::Definition);
+    }
+    let of = &table.name;
+    let message =
+        format!("column \"{column}\" of relation \"{of}\" is not a stored generated column");
+    if !if_exists {
+        return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message));
+    }
+    frame.session.notice(SqlState::SuccessfulCompletion, format!("{message}, skipping"));
+    Ok(Changed::Nothing)
 }
 
 /// Adds a column, and checks and computes the rows.

@@ -45,7 +45,7 @@ use catalog_views::relation_names::{find_named, missing_relation};
 use parser::commands::{Definition, Maintenance};
 use store::DistributedTransaction;
 use store::catalog::Relation;
-use values::error::Result;
+use values::error::{Error, Result, SqlState};
 
 /// Runs a statement that changes definitions.
 pub(crate) async fn run(
@@ -60,6 +60,13 @@ pub(crate) async fn run(
         }
         Definition::CreateView(create) => create_view::run(frame, transaction, create).await?,
         Definition::CreateSchema(create) => create_schema::run(frame, transaction, create)?,
+        Definition::CreatePlpgsql { if_not_exists: true } => {
+            frame.skip_existing(SqlState::DuplicateObject, "extension", "plpgsql");
+        }
+        Definition::CreatePlpgsql { if_not_exists: false } => {
+            let message = "extension \"plpgsql\" already exists";
+            return Err(Error::new(SqlState::DuplicateObject, message));
+        }
         Definition::CreateSequence(create) => create_sequence::run(frame, transaction, create)?,
         Definition::CreateIndex(create) => index::run(frame, transaction, create).await?,
         Definition::Refresh(of) => refresh::run(frame, transaction, of).await?,

@@ -12,32 +12,11 @@ use crate::peers::{ATTEMPTS_MAX, LockPolicy, RowLocks};
 use crate::transaction::Transaction;
 use crate::{Error, error};
 use catalog::{Table, TableId};
-use locks::{Mode, Owner, Party};
+use locks::{Chosen, Mode, Owner, Party};
 use sdds::{GroupId, Key, KeyRange};
-use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A statement is executed again at most so many times. Each time it holds a row more for which it has
-/// waited.
-const AGAIN_MAX: u32 = 10_000;
-
-/// The rows of tables that a statement has chosen to change.
-#[derive(Debug, Default)]
-pub(super) struct Chosen {
-    keys: BTreeMap<TableId, BTreeSet<Key>>,
-    /// The tables whose rows have all been chosen. An execution that fails before leaves none.
-    complete: BTreeSet<TableId>,
-    /// How many times the statement has been executed again.
-    again: u32,
-    /// Whether owners have chosen rows, whose keys are not known here.
-    elsewhere: bool,
-    /// Whether the statement only chooses rows now.
-    only: bool,
-    /// Whether the statement is executed again, and changes no others.
-    is_final: bool,
-}
 
 /// What a statement has chosen, while another one runs within it.
 #[derive(Debug)]
@@ -259,15 +238,23 @@ impl DistributedTransaction {
     /// # Errors
     /// As [`Self::refresh`].
     pub async fn again(&mut self) -> Result<bool, Error> {
-        let Chosen { keys, complete, is_final, .. } = &mut self.chosen;
-        keys.retain(|id, _| complete.contains(id));
-        *is_final = !complete.is_empty();
-        self.chosen.again += 1;
-        if self.chosen.again > AGAIN_MAX {
+        if !self.chosen.again() {
             return Ok(false);
         }
         self.store().durable_now().wait().await?;
-        self.refresh().await
+        let is_newer = self.refresh().await?;
+        // Whoever has changed keys has said so before the change was visible.
+        let store = Arc::clone(self.store());
+        self.chosen.follow(&store.holds().lock().locks.moved);
+        Ok(is_newer)
+    }
+
+    /// Says where the rows are whose keys the transaction changes: statements that wait for it follow them.
+    pub(super) fn tell_moves(&mut self) {
+        if !self.moved.is_empty() {
+            let moved = std::mem::take(&mut self.moved);
+            self.store().holds().lock().locks.moved.append(moved);
+        }
     }
 
     /// How long it waits for a lock.
@@ -277,19 +264,18 @@ impl DistributedTransaction {
 
     /// Remembers that owners choose which rows to change, in a statement that is pushed down to them.
     pub fn choose_elsewhere(&mut self) {
-        self.chosen.elsewhere = true;
+        self.chosen.choose_elsewhere();
     }
 
     /// Whether a statement has to choose its rows here: it is executed again, or only to choose them.
     pub fn chooses_here(&self) -> bool {
-        self.chosen.is_final || self.chosen.only
+        self.chosen.is_here()
     }
 
     /// Begins a statement again on the same snapshot, only to choose its rows, if owners have chosen
     /// them. Returns whether it does.
     pub fn choose_only(&mut self) -> bool {
-        self.chosen.only = std::mem::take(&mut self.chosen.elsewhere) && !self.chosen.is_final;
-        self.chosen.only
+        self.chosen.choose_only()
     }
 
     /// Notes that a statement has chosen all rows of a table. Refuses to go on if it only chooses them.
@@ -297,25 +283,23 @@ impl DistributedTransaction {
     /// # Errors
     /// [`Error::Conflict`].
     pub fn has_chosen(&mut self, id: TableId) -> Result<(), Error> {
-        self.chosen.complete.insert(id);
-        match self.chosen.only {
-            true => Err(Error::Conflict { table: String::new(), key: String::new() }),
-            false => Ok(()),
+        match self.chosen.is_to_go_on(id.0) {
+            true => Ok(()),
+            false => Err(Error::Conflict { table: String::new(), key: String::new() }),
         }
     }
 
     /// Remembers which rows of a table a statement has chosen to change.
     pub fn choose<'a>(&mut self, id: TableId, keys: impl IntoIterator<Item = &'a Key>) {
-        if self.is_locking() && !self.chosen.is_final {
-            self.chosen.keys.entry(id).or_default().extend(keys.into_iter().cloned());
+        if self.is_locking() {
+            self.chosen.choose(id.0, keys);
         }
     }
 
     /// Whether a statement may change a row: not if it had not chosen the row when it was executed
     /// first.
     pub fn is_chosen(&self, id: TableId, key: &Key) -> bool {
-        let chosen = self.chosen.keys.get(&id).filter(|_| self.chosen.is_final);
-        chosen.is_none_or(|keys| keys.contains(key))
+        self.chosen.contains(id.0, key)
     }
 
     /// Releases all locks, and rolls back on other servers: the transaction has failed.

@@ -21,8 +21,8 @@ use arrow::array::RecordBatch;
 use bucket::{IndexChanges, key};
 use catalog::{Catalog, CatalogChange, Table, TableId};
 use futures::future::{join_all, select};
-use locking::Chosen;
 pub use locking::{Around, within};
+use locks::{Chosen, Moved};
 use references::RowChanges;
 use sdds::{Bound, GroupId, Key, KeyRange, Timestamp, TransactionId};
 use serial::Serialized;
@@ -47,6 +47,8 @@ pub struct DistributedTransaction {
     gives_up: bool,
     /// The rows that its statement has chosen.
     chosen: Chosen,
+    /// The rows whose keys it has changed.
+    moved: Moved,
 }
 
 /// The parts of a transaction on other servers.
@@ -128,6 +130,7 @@ impl Store {
             patience: None,
             gives_up: false,
             chosen: Chosen::default(),
+            moved: Moved::default(),
         }
     }
 }
@@ -426,6 +429,7 @@ impl DistributedTransaction {
         }
         self.lock_changed().await?;
         let serialized = self.serialized().await?;
+        self.tell_moves();
         let Some(mut elsewhere) = self.elsewhere.take() else {
             return self.here.commit_async().await;
         };

@@ -49,10 +49,14 @@ impl DistributedTransaction {
             Some(watched) => Some((self.old(id, keys, &watched).await?, watched)),
             None => None,
         };
+        let view = self.table_or_missing(id)?;
+        let new =
+            rows.iter().map(|rows| view.encode_keys(rows)).collect::<Result<Vec<_>, Error>>()?;
         self.delete_unwatched(id, keys).await?;
         for rows in rows {
             self.insert_unwatched(id, rows).await?;
         }
+        self.moved.note(id.0, keys.iter().cloned().zip(new.into_iter().flatten()));
         if let Some((old, watched)) = old {
             self.changes.add(watched.replaced(id, old, rows)?);
         }

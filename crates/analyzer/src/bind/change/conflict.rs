@@ -43,7 +43,9 @@ impl Binder<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(before);
         }
-        let update = ConflictUpdate { excluded, targets, values, filter };
+        let visible =
+            target.view.as_ref().map_or_else(Vec::new, |(_, bound)| bound.filters.clone());
+        let update = ConflictUpdate { excluded, targets, values, filter, visible };
         Ok(Some(Conflict { target: of, update: Some(update) }))
     }
 

@@ -36,7 +36,7 @@ WHERE coalesce(e.typname, t.typname) IN (
 \pset null '\\N'
 \t off
 \pset footer off
-\o pg_type.tsv
+\o ../../../../deparse/src/data/pg_type.tsv
 SELECT oid, typname, typlen, typbyval, typtype, typcategory, typispreferred, typisdefined, typdelim, typelem,
   typarray, typsubscript::oid, typinput::oid, typoutput::oid, typreceive::oid, typsend::oid, typmodin::oid,
   typmodout::oid, typanalyze::oid, typalign, typstorage, typcollation
@@ -49,9 +49,13 @@ FROM pg_proc p
 WHERE NOT EXISTS (SELECT FROM unnest(proargtypes || prorettype) AS u(t) WHERE t NOT IN (SELECT type FROM kept_type))
   AND proargnames IS NULL
   AND (proname IN (SELECT n FROM functions_here)
+    OR proname IN ('domain_in', 'domain_recv', 'enum_in', 'enum_out', 'enum_recv', 'enum_send')
     OR oid IN (SELECT unnest(ARRAY[typsubscript, typinput, typoutput, typreceive, typsend, typmodin, typmodout,
                                    typanalyze]::oid[]) FROM kept_type))
 ORDER BY oid;
+
+\o pg_keywords.tsv
+SELECT word, catcode, barelabel, catdesc, baredesc FROM pg_get_keywords() ORDER BY word;
 
 \o pg_opclass.tsv
 SELECT oid, opcmethod, opcname, opcfamily, opcintype, opcdefault, opckeytype

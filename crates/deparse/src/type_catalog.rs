@@ -1,37 +1,36 @@
 //! PostgreSQL's ids, names and properties of types.
 
-use super::oids;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use store::catalog::SqlType;
 use values::types::is_record;
 
 /// The rows of `pg_type`.
-pub(crate) const FILE: &str = include_str!("data/pg_type.tsv");
+pub const FILE: &str = include_str!("data/pg_type.tsv");
 
 /// `boolean`
-pub(crate) const BOOL: i64 = 16;
+pub const BOOL: i64 = 16;
 /// `bigint`
-pub(crate) const INT8: i64 = 20;
+pub const INT8: i64 = 20;
 /// `smallint`
-pub(crate) const INT2: i64 = 21;
+pub const INT2: i64 = 21;
 /// `integer`
-pub(crate) const INT4: i64 = 23;
+pub const INT4: i64 = 23;
 /// `text`
 pub const TEXT: i64 = 25;
 /// `json`
-pub(super) const JSON: i64 = 114;
+pub const JSON: i64 = 114;
 /// `anyarray`
-pub(super) const ANYARRAY: i64 = 2277;
+pub const ANYARRAY: i64 = 2277;
 /// `anyenum`
-pub(super) const ANYENUM: i64 = 3500;
+pub const ANYENUM: i64 = 3500;
 const JSONB: i64 = 3802;
 const FLOAT4: i64 = 700;
 const FLOAT8: i64 = 701;
 const BYTEA: i64 = 17;
 const BPCHAR: i64 = 1042;
 /// `character varying`
-pub(super) const VARCHAR: i64 = 1043;
+pub const VARCHAR: i64 = 1043;
 const DATE: i64 = 1082;
 const TIME: i64 = 1083;
 const TIMESTAMP: i64 = 1114;
@@ -44,13 +43,13 @@ const UUID: i64 = 2950;
 const RECORD: i64 = 2249;
 
 /// `record_in`, the input function of rows
-pub(crate) const RECORD_IN: i64 = 2290;
+pub const RECORD_IN: i64 = 2290;
 /// `record_out`, the output function of rows
-pub(crate) const RECORD_OUT: i64 = 2291;
+pub const RECORD_OUT: i64 = 2291;
 /// `record_recv`, the binary input function of rows
-pub(crate) const RECORD_RECEIVE: i64 = 2402;
+pub const RECORD_RECEIVE: i64 = 2402;
 /// `record_send`, the binary output function of rows
-pub(crate) const RECORD_SEND: i64 = 2403;
+pub const RECORD_SEND: i64 = 2403;
 
 /// Bytes that PostgreSQL adds to a length or precision in a type modifier.
 const HEADER: i64 = 4;
@@ -105,19 +104,24 @@ pub struct TypeEntry {
     pub name: &'static str,
     /// Its size in bytes; negative if the size varies.
     pub length: i64,
-    pub(crate) by_value: bool,
+    /// Whether values are passed as they are, not by their address.
+    pub by_value: bool,
     /// The id of the element type of an array; 0 for other types.
     pub element: i64,
     /// The id of the type of arrays of it; 0 if there is none.
     pub array: i64,
-    pub(crate) align: &'static str,
-    pub(crate) storage: &'static str,
+    /// How values are aligned.
+    pub align: &'static str,
+    /// How values are stored.
+    pub storage: &'static str,
     /// The id of its collation; 0 if it has none.
     pub collation: i64,
-    pub(crate) category: &'static str,
-    /// The ids of the functions that write values as text and as bytes.
-    pub(crate) output: i64,
-    pub(crate) send: i64,
+    /// Its category.
+    pub category: &'static str,
+    /// The id of the function that writes values as text.
+    pub output: i64,
+    /// The id of the function that writes values as bytes.
+    pub send: i64,
 }
 
 static TYPES: LazyLock<Vec<TypeEntry>> = LazyLock::new(|| {
@@ -185,7 +189,7 @@ pub fn by_name(written: &str) -> Option<i64> {
 }
 
 /// The id and the modifier (`atttypmod`) of a column's type. The modifier is -1 if there is none.
-pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
+pub fn of_sql(sql_type: &SqlType) -> (i64, i64) {
     match sql_type {
         SqlType::Boolean => (BOOL, -1),
         SqlType::SmallInt => (INT2, -1),
@@ -213,10 +217,10 @@ pub(crate) fn of_sql(sql_type: &SqlType) -> (i64, i64) {
         SqlType::Uuid => (UUID, -1),
         SqlType::Json => (JSON, -1),
         SqlType::Jsonb => (JSONB, -1),
-        SqlType::User(user) => (oids::user_type(user.id), -1),
+        SqlType::User(user) => (user.id.shown().into(), -1),
         SqlType::Array(item) => {
             if let SqlType::User(user) = &**item {
-                return (oids::user_type(user.array), -1);
+                return (user.array.shown().into(), -1);
             }
             let (element, modifier) = of_sql(item);
             // An array of arrays has the array type of the innermost element.
