@@ -1,9 +1,10 @@
 //! Functions that build JSON: `to_json`, `json_build_object`, `json_build_array`, `json_object`.
 
-use super::arguments::texts;
+use super::arguments::{texts, texts_of};
 use super::write::{BY_LINE, SHORT, write};
 use super::{ARGUMENTS_MAX, Kind};
 use crate::row_function::{Row, typed_function};
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
@@ -168,20 +169,39 @@ fn array(row: &Row<'_>) -> Result<Option<String>> {
     Ok(Some(out))
 }
 
+/// The items of an argument. A lone array of pairs gives the items of all pairs.
+fn items(row: &Row<'_>, index: usize) -> Result<Vec<Option<String>>> {
+    let list = row.list(index);
+    let Some(pairs) = list.as_ref().and_then(|list| list.as_list_opt::<i32>()) else {
+        return texts(row, index);
+    };
+    let is_deeper = matches!(pairs.value_type(), DataType::List(_));
+    if is_deeper || row.count() > 1 {
+        return Err(subscripts("wrong number of array subscripts"));
+    }
+    if pairs.iter().flatten().any(|pair| pair.len() != 2) {
+        return Err(subscripts("array must have two columns"));
+    }
+    Ok(pairs.iter().flatten().flat_map(|pair| texts_of(&pair)).collect())
+}
+
+fn subscripts(message: &str) -> Error {
+    Error::new(SqlState::ArraySubscriptError, message)
+}
+
 /// An object of texts: alternating keys and values in one array, or keys and values in two arrays.
 fn of_texts(row: &Row<'_>) -> Result<Option<String>> {
     if row.has_null() {
         return Ok(None);
     }
-    let first = texts(row, 0)?;
-    let subscripts = |message| Error::new(SqlState::ArraySubscriptError, message);
+    let first = items(row, 0)?;
     let pairs: Vec<(Option<String>, Option<String>)> = match row.count() {
         1 if first.len() % 2 == 1 => {
             return Err(subscripts("array must have even number of elements"));
         }
         1 => first.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
         _ => {
-            let second = texts(row, 1)?;
+            let second = items(row, 1)?;
             if first.len() != second.len() {
                 return Err(subscripts("mismatched array dimensions"));
             }
