@@ -79,7 +79,7 @@ pub enum AlterOperation {
         /// Whether it may be NULL.
         is_nullable: bool,
     },
-    /// ALTER COLUMN with an operation on its identity.
+    /// ALTER COLUMN with an operation on its identity, or DROP EXPRESSION.
     Identity {
         /// The column.
         column: String,

@@ -1,4 +1,4 @@
-//! Identity columns in ALTER TABLE.
+//! Identity and generated columns in ALTER TABLE.
 
 use crate::alter_sequence::AlterSequence;
 use crate::column::Identity;
@@ -8,7 +8,7 @@ use crate::sequence::SequenceOptions;
 use crate::{Error, Result};
 use grammar::tree::{AlterTableCmd, AlterTableType, DefElem, NodeEnum};
 
-/// An operation on the identity of a column.
+/// An operation on the identity of a column, or on its generation expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityChange {
     /// ADD GENERATED AS IDENTITY.
@@ -27,6 +27,11 @@ pub enum IdentityChange {
     },
     /// DROP IDENTITY.
     Drop {
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// DROP EXPRESSION.
+    DropExpression {
         /// IF EXISTS.
         if_exists: bool,
     },
@@ -61,6 +66,7 @@ impl IdentityChange {
                 Self::Set { identity, sequence: Box::new(sequence) }
             }
             AlterTableType::AtDropIdentity => Self::Drop { if_exists: read.missing_ok },
+            AlterTableType::AtDropExpression => Self::DropExpression { if_exists: read.missing_ok },
             _ => return Ok(None),
         }))
     }
