@@ -20,7 +20,8 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, ReplaceChildrenOptions,
+    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, InputOrderMode,
+    ReplaceChildrenOptions,
 };
 use executor::InOrder;
 use std::sync::Arc;
@@ -36,9 +37,10 @@ impl PhysicalOptimizerRule for ReadOrders {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let kept = |node: Arc<dyn ExecutionPlan>| {
-            // An aggregate may rely on an order that the sides of a union have in common.
             let input = match node.downcast_ref::<AggregateExec>() {
-                Some(aggregate) if depends(aggregate) => whole(aggregate.input(), true)?,
+                Some(aggregate) if depends(aggregate) => {
+                    whole(aggregate.input(), is_sorted_for(aggregate))?
+                }
                 Some(_) => return Ok(Transformed::no(node)),
                 None => match node.downcast_ref::<CoalescePartitionsExec>() {
                     Some(gathered) => whole(gathered.input(), false)?,
@@ -71,6 +73,12 @@ fn depends(aggregate: &AggregateExec) -> bool {
             || name.ends_with("greatest_value");
         gathers && call.order_bys().is_empty()
     })
+}
+
+/// Whether an aggregate may rely on an order of its rows, which the sides of a union can have in common.
+fn is_sorted_for(aggregate: &AggregateExec) -> bool {
+    let is_ordered = aggregate.aggr_expr().iter().any(|call| !call.order_bys().is_empty());
+    is_ordered || *aggregate.input_order_mode() != InputOrderMode::Linear
 }
 
 /// Rows that stay in the partition that reads them, or come from the sides of a union in turn. `None` if they do already, or
