@@ -79,7 +79,7 @@ pub enum AlterOperation {
         /// Whether it may be NULL.
         is_nullable: bool,
     },
-    /// ALTER COLUMN with an operation on its identity, or DROP EXPRESSION.
+    /// ALTER COLUMN with an operation on its identity.
     Identity {
         /// The column.
         column: String,

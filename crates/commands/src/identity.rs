@@ -1,4 +1,4 @@
-//! Identity and generated columns in ALTER TABLE.
+//! Identity columns in ALTER TABLE.
 
 use crate::alter_sequence::AlterSequence;
 use crate::column::Identity;
@@ -8,7 +8,7 @@ use crate::sequence::SequenceOptions;
 use crate::{Error, Result};
 use grammar::tree::{AlterTableCmd, AlterTableType, DefElem, NodeEnum};
 
-/// An operation on the identity of a column, or on its generation expression.
+/// An operation on the identity of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityChange {
     /// ADD GENERATED AS IDENTITY.
@@ -27,11 +27,6 @@ pub enum IdentityChange {
     },
     /// DROP IDENTITY.
     Drop {
-        /// IF EXISTS.
-        if_exists: bool,
-    },
-    /// DROP EXPRESSION.
-    DropExpression {
         /// IF EXISTS.
         if_exists: bool,
     },
@@ -66,7 +61,6 @@ impl IdentityChange {
                 Self::Set { identity, sequence: Box::new(sequence) }
             }
             AlterTableType::AtDropIdentity => Self::Drop { if_exists: read.missing_ok },
-            AlterTableType::AtDropExpression => Self::DropExpression { if_exists: read.missing_ok },
             _ => return Ok(None),
         }))
     }

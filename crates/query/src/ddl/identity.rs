@@ -1,4 +1,4 @@
-//! ALTER TABLE ... ALTER COLUMN ... ADD GENERATED, SET GENERATED, DROP IDENTITY and DROP EXPRESSION.
+//! ALTER TABLE ... ALTER COLUMN ... ADD GENERATED, SET GENERATED and DROP IDENTITY.
 
 use super::alter_sequence;
 use super::create_sequence::owned_sequence;
@@ -13,7 +13,7 @@ use store::catalog::{CatalogChange, Identity, Object, Relation, Sequence, Table,
 use table_rows::columns::is_integer;
 use values::error::{Error, Result, SqlState};
 
-/// Changes the identity of a column, or whether it is computed. Returns whether the definition of the table has changed.
+/// Changes the identity of a column. Returns whether the definition of the table has changed.
 pub(super) fn change(
     frame: &Frame<'_>,
     transaction: &mut DistributedTransaction,
@@ -21,8 +21,10 @@ pub(super) fn change(
     (name, change): (&str, &IdentityChange),
 ) -> Result<bool> {
     let at = declared_column(table, name)?;
-    let is_not = |what: &str| {
-        format!("column \"{name}\" of relation \"{}\" is not {what} column", table.name)
+    let not_identity = || {
+        let message =
+            format!("column \"{name}\" of relation \"{}\" is not an identity column", table.name);
+        Error::new(SqlState::ObjectNotInPrerequisiteState, message)
     };
     match change {
         IdentityChange::Add { identity, sequence } => {
@@ -31,9 +33,7 @@ pub(super) fn change(
             table.columns[at].identity = Some(held(*identity));
         }
         IdentityChange::Set { identity, sequence } => {
-            let Some(before) = table.columns[at].identity else {
-                return absent(frame, is_not("an identity"), false);
-            };
+            let before = table.columns[at].identity.ok_or_else(not_identity)?;
             if let Some(owned) = owned(transaction, table.id, at, table) {
                 let (schema, name) = (Some(owned.schema.clone()), owned.name.clone());
                 let alter =
@@ -44,7 +44,15 @@ pub(super) fn change(
         }
         IdentityChange::Drop { if_exists } => {
             if table.columns[at].identity.is_none() {
-                return absent(frame, is_not("an identity"), *if_exists);
+                if *if_exists {
+                    let message = format!(
+                        "column \"{name}\" of relation \"{}\" is not an identity column, skipping",
+                        table.name
+                    );
+                    frame.session.notice(SqlState::SuccessfulCompletion, message);
+                    return Ok(false);
+                }
+                return Err(not_identity());
             }
             if let Some(owned) = owned(transaction, table.id, at, table) {
                 transaction.change_catalog(CatalogChange::Drop(owned.id))?;
@@ -52,23 +60,8 @@ pub(super) fn change(
             table.columns[at].identity = None;
             table.columns[at].default = None;
         }
-        // The rows keep the values that were computed.
-        IdentityChange::DropExpression { if_exists } => {
-            if table.columns[at].generated.take().is_none() {
-                return absent(frame, is_not("a stored generated"), *if_exists);
-            }
-        }
     }
     Ok(true)
-}
-
-/// Refuses to change what a column is not, or only tells so with IF EXISTS.
-fn absent(frame: &Frame<'_>, message: String, if_exists: bool) -> Result<bool> {
-    if !if_exists {
-        return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message));
-    }
-    frame.session.notice(SqlState::SuccessfulCompletion, format!("{message}, skipping"));
-    Ok(false)
 }
 
 fn held(identity: commands::Identity) -> Identity {
