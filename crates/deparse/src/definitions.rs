@@ -73,15 +73,14 @@ pub fn part(part: &IndexPart<'_>, pretty: bool) -> String {
     }
 }
 
-/// An expression without the parentheses that the grammar does not need.
+/// An expression without the parentheses that the grammar does not need. A list of several is returned as it is.
 pub fn shortened(text: &str) -> String {
     let short = || {
         let script = grammar::parse(&format!("SELECT {text}")).ok()?;
         let statement = script.statements().first()?.stmt.as_ref()?.node.as_ref()?;
         let NodeEnum::SelectStmt(select) = statement else { return None };
-        let Some(NodeEnum::ResTarget(target)) = &select.target_list.first()?.node else {
-            return None;
-        };
+        let [target] = &select.target_list[..] else { return None };
+        let Some(NodeEnum::ResTarget(target)) = &target.node else { return None };
         grammar::expression_text(target.val.as_deref()?)
     };
     short().unwrap_or_else(|| text.to_owned())

@@ -16,6 +16,7 @@ use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use executor::InOrder;
 use executor::kept::KeptRowsExec;
 use scan::bucket_scan::BucketScan;
 use scan::lookup_join::LookupJoin;
@@ -96,6 +97,7 @@ pub fn is_of_parts(aggregate: &AggregateExec) -> bool {
 /// Whether an operator only moves rows between partitions.
 pub fn moves_rows(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.downcast_ref::<CoalescePartitionsExec>().is_some()
+        || plan.downcast_ref::<InOrder>().is_some()
         || plan.downcast_ref::<RepartitionExec>().is_some()
         || plan.downcast_ref::<SortPreservingMergeExec>().is_some()
 }

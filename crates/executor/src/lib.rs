@@ -15,9 +15,9 @@
 //! 3. The caller waits no longer than a grace period ([`Control::overdue`]), and abandons the statement. Its threads go on
 //!    until they notice; nobody waits for them, and they work at a lower priority.
 //!
-//! What a statement computes once and reads several times is in [`kept`]. [`short_circuit`] skips what PostgreSQL would not
-//! evaluate; [`logical_may_fail`] and [`physical_may_fail`] tell where this matters. An error of a subquery that
-//! [comes late](comes_late) is one where a row needs its value.
+//! What a statement computes once and reads several times is in [`kept`]. [`InOrder`] gives the sides of a UNION ALL their
+//! order. [`short_circuit`] skips what PostgreSQL would not evaluate; [`logical_may_fail`] and [`physical_may_fail`] tell where
+//! this matters. An error of a subquery that [comes late](comes_late) is one where a row needs its value.
 //!
 //! Not here: what a statement does (`query`), and who asks for its end (`server`).
 
@@ -26,6 +26,7 @@ mod control;
 mod fallible;
 mod first_error;
 mod held;
+mod in_order;
 pub mod kept;
 mod late;
 mod memory_pool;
@@ -43,6 +44,7 @@ pub use control::{CommitGuard, Control};
 pub use fallible::{logical_may_fail, physical_may_fail};
 pub use first_error::first_error;
 pub use held::Held;
+pub use in_order::InOrder;
 pub use late::comes_late;
 pub use memory_pool::QueryMemory;
 pub use pool::{Executors, Lease};

@@ -1,8 +1,11 @@
-//! Gives rows in the order in which one partition reads them.
+//! Gives rows in the order in which one partition reads them, and the sides of a UNION ALL in theirs.
 //!
 //! `array_agg(x) FROM generate_series(1, 20000) x` takes the numbers in the order of the series, and rows that a series makes
 //! for an INSERT get their numbers from a sequence in it. The engine hands out the batches of one partition to several in
 //! turn, and gathers them as they are done, which saves time only for joins and aggregates.
+//!
+//! `SELECT 1 UNION ALL SELECT 2` gives 1 first. The engine gathers the rows of the sides as they come. A side that is read in
+//! several partitions, as large tables are, has no order.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -15,9 +18,12 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, ReplaceChildrenOptions,
+    ChildrenPropertiesMode, ExecutionPlan, ExecutionPlanProperties, InputOrderMode,
+    ReplaceChildrenOptions,
 };
+use executor::InOrder;
 use std::sync::Arc;
 
 /// The rule of the physical optimizer. It runs after partitions are made.
@@ -32,18 +38,20 @@ impl PhysicalOptimizerRule for ReadOrders {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let kept = |node: Arc<dyn ExecutionPlan>| {
             let input = match node.downcast_ref::<AggregateExec>() {
-                Some(aggregate) if depends(aggregate) => aggregate.input(),
+                Some(aggregate) if depends(aggregate) => {
+                    whole(aggregate.input(), is_sorted_for(aggregate))?
+                }
                 Some(_) => return Ok(Transformed::no(node)),
                 None => match node.downcast_ref::<CoalescePartitionsExec>() {
-                    Some(gathered) => gathered.input(),
+                    Some(gathered) => whole(gathered.input(), false)?,
                     None => return Ok(Transformed::no(node)),
                 },
             };
-            let Some(input) = whole(input)? else { return Ok(Transformed::no(node)) };
-            Ok(Transformed::yes(over(&node, input)?))
+            let Some(input) = input else { return Ok(Transformed::no(node)) };
+            Ok(Transformed::yes(over(&node, vec![input])?))
         };
         let plan = plan.transform_up(kept).data()?;
-        Ok(whole(&plan)?.unwrap_or(plan))
+        Ok(whole(&plan, false)?.unwrap_or(plan))
     }
 
     fn name(&self) -> &str {
@@ -67,28 +75,61 @@ fn depends(aggregate: &AggregateExec) -> bool {
     })
 }
 
-/// Rows that stay in the partition that reads them. `None` if they do already.
-fn whole(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+/// Whether an aggregate may rely on an order of its rows, which the sides of a union can have in common.
+fn is_sorted_for(aggregate: &AggregateExec) -> bool {
+    let is_ordered = aggregate.aggr_expr().iter().any(|call| !call.order_bys().is_empty());
+    is_ordered || *aggregate.input_order_mode() != InputOrderMode::Linear
+}
+
+/// Rows that stay in the partition that reads them, or come from the sides of a union in turn. `None` if they do already, or
+/// if rows that have to stay sorted would not.
+fn whole(
+    plan: &Arc<dyn ExecutionPlan>,
+    stays_sorted: bool,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if let Some(spread) = plan.downcast_ref::<RepartitionExec>() {
         let is_in_turn = matches!(spread.partitioning(), Partitioning::RoundRobinBatch(_));
-        let is_one = spread.input().output_partitioning().partition_count() == 1;
-        return Ok((is_in_turn && is_one).then(|| Arc::clone(spread.input())));
+        return match spread.input().output_partitioning().partition_count() {
+            1 => Ok(is_in_turn.then(|| Arc::clone(spread.input()))),
+            _ if is_in_turn => whole(spread.input(), stays_sorted),
+            _ => Ok(None),
+        };
+    }
+    if plan.is::<UnionExec>() {
+        let is_lost = stays_sorted && plan.output_ordering().is_some();
+        return if is_lost { Ok(None) } else { in_order(plan) };
     }
     let is_in_order =
         plan.is::<ProjectionExec>() || plan.is::<FilterExec>() || plan.is::<LocalLimitExec>();
     if let (true, [input]) = (is_in_order, &plan.children()[..])
-        && let Some(input) = whole(input)?
+        && let Some(input) = whole(input, stays_sorted)?
     {
-        return Ok(Some(over(plan, input)?));
+        return Ok(Some(over(plan, vec![input])?));
     }
     Ok(None)
 }
 
-/// An operator over another input.
+/// The sides of a union in their order. `None` if one of them has several partitions.
+fn in_order(union: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let mut sides = Vec::new();
+    for side in union.children() {
+        let side = match side.output_partitioning().partition_count() {
+            1 => Arc::clone(side),
+            _ => match whole(side, false)? {
+                Some(side) if side.output_partitioning().partition_count() == 1 => side,
+                _ => return Ok(None),
+            },
+        };
+        sides.push(side);
+    }
+    Ok(Some(Arc::new(InOrder::new(over(union, sides)?))))
+}
+
+/// An operator over other inputs.
 fn over(
     plan: &Arc<dyn ExecutionPlan>,
-    input: Arc<dyn ExecutionPlan>,
+    inputs: Vec<Arc<dyn ExecutionPlan>>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    Arc::clone(plan).replace_children(vec![input], options)
+    Arc::clone(plan).replace_children(inputs, options)
 }

@@ -11,10 +11,16 @@ pub(crate) fn of_grammar(error: &SyntaxError) -> Error {
         false => error.message.as_str(),
     };
     let converted = Error::new(state_of(error), message);
-    let converted = match message.starts_with("UNENCRYPTED PASSWORD") {
-        true => converted
-            .with_hint("Remove UNENCRYPTED to store the password in encrypted form instead."),
-        false => converted,
+    let hint = if message.starts_with("UNENCRYPTED PASSWORD") {
+        Some("Remove UNENCRYPTED to store the password in encrypted form instead.")
+    } else if message.starts_with("LIMIT #,#") {
+        Some("Use separate LIMIT and OFFSET clauses.")
+    } else {
+        None
+    };
+    let converted = match hint {
+        Some(hint) => converted.with_hint(hint),
+        None => converted,
     };
     match error.position {
         Some(position) => converted.at(position),
@@ -27,7 +33,7 @@ fn state_of(error: &SyntaxError) -> SqlState {
     let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
     if error.is_depth() {
         SqlState::StatementTooComplex
-    } else if message.starts_with("syntax error") {
+    } else if message.starts_with("syntax error") || message.starts_with("LIMIT #,#") {
         SqlState::SyntaxError
     } else if message.starts_with("invalid byte sequence") {
         SqlState::CharacterNotInRepertoire

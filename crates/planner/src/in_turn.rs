@@ -23,7 +23,7 @@ use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
     Partitioning, PlanProperties, ReplaceChildrenOptions,
 };
-use executor::one_input;
+use executor::{InOrder, one_input};
 use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
@@ -125,6 +125,11 @@ pub(super) fn in_turn(
     is_spread: bool,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let one_at_a_time = |node: Arc<dyn ExecutionPlan>| {
+        if let Some(sides) = node.downcast_ref::<InOrder>()
+            && calls_below(sides.input())?
+        {
+            return Ok(Transformed::yes(InTurn::over(Arc::clone(sides.input()), false)?));
+        }
         if let Some(merged) = node.downcast_ref::<CoalescePartitionsExec>()
             && calls_below(merged.input())?
         {

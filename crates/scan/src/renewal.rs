@@ -31,7 +31,7 @@ const FEW_ROWS: usize = 1 << 12;
 const GROWTH_MAX: usize = 4;
 
 /// The operators of kept plans. Their state is that of one execution, and is renewed.
-const OPERATORS: [&str; 15] = [
+const OPERATORS: [&str; 16] = [
     "BucketScan",
     "FilterExec",
     "ProjectionExec",
@@ -47,6 +47,7 @@ const OPERATORS: [&str; 15] = [
     "CoalescePartitionsExec",
     "RepartitionExec",
     "UnionExec",
+    "InOrder",
 ];
 
 /// A plan without rows, and the rows that each of its scans was planned for.

@@ -125,21 +125,29 @@ impl Assembly {
     }
 
     /// Converts a batch: the result has all columns of the table, but need not satisfy its constraints. Without a condition it
-    /// has all rows.
+    /// has all rows. Given values are converted first: if that fails, defaults take no values of sequences.
     pub fn columns(&self, input: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let rows = input.num_rows();
+        let origins = || self.origins.iter().zip(&self.table.columns);
+        let given = origins().map(|(origin, column)| match origin {
+            Origin::Given(index) => assign(input.column(*index), column, self.style()).map(Some),
+            _ => Ok(None),
+        });
+        let given = given.collect::<Result<Vec<_>>>()?;
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.origins.len());
-        for (origin, column) in self.origins.iter().zip(&self.table.columns) {
-            columns.push(match origin {
-                Origin::Given(index) => assign(input.column(*index), column, self.style())?,
-                Origin::Default(default) => {
+        for ((origin, column), given) in origins().zip(given) {
+            columns.push(match (origin, given) {
+                (_, Some(given)) => given,
+                (Origin::Default(default), None) => {
                     assign(&evaluate_constant(default, rows)?, column, self.style())?
                 }
-                Origin::RowId => {
+                (Origin::RowId, None) => {
                     let first = self.store.allocate_row_ids(rows as u64);
                     Arc::new(Int64Array::from_iter_values(first..first + rows as i64))
                 }
-                Origin::Null => new_null_array(&column.sql_type.arrow(), rows),
+                (Origin::Given(_) | Origin::Null, None) => {
+                    new_null_array(&column.sql_type.arrow(), rows)
+                }
             });
         }
         let Some(condition) = &self.condition else { return Ok(columns) };

@@ -5,6 +5,7 @@ pub mod existence;
 mod expr;
 pub mod places;
 mod query;
+pub mod same;
 pub mod walk;
 mod window;
 

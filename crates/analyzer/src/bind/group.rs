@@ -5,6 +5,7 @@ use super::comparable::comparable;
 use super::names;
 use crate::error::{Error, Result};
 use crate::system::functions;
+use crate::tree::same::are_same;
 use crate::tree::walk::{children_mut, query_expressions_mut};
 use crate::tree::{
     Distinct, Expr, GroupingSets, Kind, Output, RelationId, Select, SelectId, SortKey,
@@ -20,7 +21,7 @@ pub(super) struct Grouping {
 
 /// A key of GROUP BY. Items of the select list that are the same expression are different keys: a grouping set may have one of
 /// them and not the other.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Key {
     expr: Expr,
     /// The item of the select list that it is.
@@ -145,7 +146,10 @@ impl Binder<'_> {
         }
         comparable("=", key.sql_type.oid, location)?;
         let key = Key { expr: key, output: at };
-        match keys.iter().position(|known| *known == key) {
+        match keys
+            .iter()
+            .position(|known| known.output == key.output && are_same(&known.expr, &key.expr))
+        {
             Some(place) => Ok(place),
             None => {
                 keys.push(key);
@@ -275,7 +279,7 @@ impl Replacer {
     fn find_groupings(&mut self, groupings: Vec<(Vec<Expr>, i32)>) -> Result<()> {
         for (arguments, location) in groupings {
             let places = arguments.iter().map(|argument| {
-                self.keys.iter().position(|key| key == argument).ok_or_else(|| {
+                self.keys.iter().position(|key| are_same(key, argument)).ok_or_else(|| {
                     let message = "arguments to GROUPING must be grouping expressions of the associated query level";
                     Error::new("42803", message).at(argument.location.0).at(location)
                 })
@@ -341,7 +345,7 @@ impl Replacer {
 
     fn replace_here(&mut self, expr: &mut Expr) -> Result<()> {
         let is_constant = matches!(expr.kind, Kind::Literal(_) | Kind::Parameter(_));
-        if !is_constant && let Some(place) = self.keys.iter().position(|key| key == expr) {
+        if !is_constant && let Some(place) = self.keys.iter().position(|key| are_same(key, expr)) {
             expr.kind = Kind::GroupKey(self.select, place);
             return Ok(());
         }

@@ -8,6 +8,7 @@ use super::target::is_star;
 use crate::error::{Error, Result};
 use crate::resolve::Operands;
 use crate::system::Oid;
+use crate::tree::same::are_same;
 use crate::tree::{Column, Expr, Kind, Output, SortKey};
 use grammar::tree::{Node, NodeEnum, SortBy, SortByDir, SortByNulls, a_const::Val};
 
@@ -157,7 +158,7 @@ impl Binder<'_> {
         if expr.sql_type.oid == Oid::UNKNOWN {
             expr = self.coerce_implicitly(expr, Oid::TEXT)?;
         }
-        match output.iter().position(|item| item.expr == expr) {
+        match output.iter().position(|item| are_same(&item.expr, &expr)) {
             Some(at) if !matches!(expr.kind, Kind::Set(..)) => {
                 Ok(Expr::new(Kind::Output(at), expr.sql_type, expr.location.0))
             }

@@ -127,7 +127,8 @@ fn constraint(scope: &Scope, row: &Row<'_>) -> Option<String> {
     found.or_else(|| scope.catalog.user_types().find_map(of_domain))
 }
 
-/// `pg_get_expr`: the sequence of a default has its schema if the name alone does not find it.
+/// `pg_get_expr`: the sequence of a default has its schema if the name alone does not find it, and an expression has few
+/// parentheses if the third argument is true.
 fn expression(scope: &Scope, row: &Row<'_>, text: &str) -> String {
     let sequence = || {
         let inner = text.strip_prefix("nextval('")?;
@@ -145,7 +146,8 @@ fn expression(scope: &Scope, row: &Row<'_>, text: &str) -> String {
             let name = shown(scope, Class::Relation(sequence));
             format!("nextval('{}'::regclass)", name.replace('\'', "''"))
         }
-        None if text.starts_with('(') && row.flag(2) == Some(true) => definitions::shortened(text),
+        // What begins otherwise has no parentheses around it.
+        None if row.flag(2) == Some(true) && text.starts_with('(') => definitions::shortened(text),
         None => text.to_owned(),
     }
 }

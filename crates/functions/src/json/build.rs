@@ -4,7 +4,7 @@ use super::arguments::{texts, texts_of};
 use super::write::{BY_LINE, SHORT, write};
 use super::{ARGUMENTS_MAX, Kind};
 use crate::row_function::{Row, typed_function};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::ScalarUDF;
 use store::catalog::SqlType;
@@ -169,41 +169,39 @@ fn array(row: &Row<'_>) -> Result<Option<String>> {
     Ok(Some(out))
 }
 
-/// An object of texts: alternating keys and values in one array, or keys and values in two arrays.
-/// The items of an array of pairs, one after the other; `None` for an array of one dimension.
-fn paired(row: &Row<'_>) -> std::result::Result<Option<Vec<Option<String>>>, &'static str> {
-    let nested = |index| row.list(index).filter(|items: &ArrayRef| items.data_type().is_list());
-    let pairs = match (nested(0), nested(1)) {
-        (None, None) => return Ok(None),
-        (Some(pairs), None) if row.count() == 1 => pairs,
-        _ => return Err("wrong number of array subscripts"),
+/// The items of an argument. A lone array of pairs gives the items of all pairs.
+fn items(row: &Row<'_>, index: usize) -> Result<Vec<Option<String>>> {
+    let list = row.list(index);
+    let Some(pairs) = list.as_ref().and_then(|list| list.as_list_opt::<i32>()) else {
+        return texts(row, index);
     };
-    let pairs = pairs.as_list::<i32>();
-    if pairs.value_type().is_list() {
-        return Err("wrong number of array subscripts");
+    let is_deeper = matches!(pairs.value_type(), DataType::List(_));
+    if is_deeper || row.count() > 1 {
+        return Err(subscripts("wrong number of array subscripts"));
     }
     if pairs.iter().flatten().any(|pair| pair.len() != 2) {
-        return Err("array must have two columns");
+        return Err(subscripts("array must have two columns"));
     }
-    Ok(Some(pairs.iter().flatten().flat_map(|pair| texts_of(&pair)).collect()))
+    Ok(pairs.iter().flatten().flat_map(|pair| texts_of(&pair)).collect())
 }
 
+fn subscripts(message: &str) -> Error {
+    Error::new(SqlState::ArraySubscriptError, message)
+}
+
+/// An object of texts: alternating keys and values in one array, or keys and values in two arrays.
 fn of_texts(row: &Row<'_>) -> Result<Option<String>> {
     if row.has_null() {
         return Ok(None);
     }
-    let subscripts = |message| Error::new(SqlState::ArraySubscriptError, message);
-    let first = match paired(row).map_err(subscripts)? {
-        Some(items) => items,
-        None => texts(row, 0)?,
-    };
+    let first = items(row, 0)?;
     let pairs: Vec<(Option<String>, Option<String>)> = match row.count() {
         1 if first.len() % 2 == 1 => {
             return Err(subscripts("array must have even number of elements"));
         }
         1 => first.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
         _ => {
-            let second = texts(row, 1)?;
+            let second = items(row, 1)?;
             if first.len() != second.len() {
                 return Err(subscripts("mismatched array dimensions"));
             }

@@ -7,7 +7,7 @@
 //! left to the execution ([`folding`]).
 
 use super::sizes::Argument;
-use super::{check_length, folding};
+use super::{VALUE_BYTES_MAX, check_length, folding};
 use datafusion::arrow::array::{AsArray, new_empty_array};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Int64Type};
@@ -28,6 +28,9 @@ pub(crate) type Size = fn(&[Argument], usize) -> u64;
 
 /// Bytes of a character at most.
 const CHARACTER_BYTES: u64 = 4;
+
+/// Bytes that PostgreSQL stores before a value.
+const HEADER_BYTES: u64 = 4;
 
 /// Bytes of a column that are made between two checks whether the statement has to end.
 const PART_BYTES: u64 = 32 << 20;
@@ -54,11 +57,17 @@ pub(super) const SIZES: &[(&str, Size)] = &[
 
 fn padded(args: &[Argument], row: usize) -> u64 {
     let characters = args[1].count(row);
-    if args.get(2).is_none_or(|fill| fill.text(row).is_some_and(str::is_ascii)) {
-        // The text counts as it is: at most all of its bytes are kept.
-        return characters.max(args[0].bytes(row).min(characters.saturating_mul(CHARACTER_BYTES)));
+    let most = characters.saturating_mul(CHARACTER_BYTES);
+    // The text counts as it is: at most all of its bytes are kept.
+    let kept = args[0].bytes(row).min(most);
+    let fill = args.get(2).map_or(Some(" "), |fill| fill.text(row));
+    match args[0].text(row).and(fill) {
+        Some("") | None => kept,
+        // PostgreSQL refuses what would be too long if each character had four bytes.
+        _ if most > VALUE_BYTES_MAX - HEADER_BYTES => most.saturating_add(HEADER_BYTES),
+        Some(fill) if fill.is_ascii() => characters.max(kept),
+        _ => most,
     }
-    characters.saturating_mul(CHARACTER_BYTES)
 }
 
 /// Functions whose second argument is a count, and which fail for a column with a negative one. PostgreSQL takes it for 0.
@@ -264,6 +273,9 @@ mod tests {
         assert_eq!(size_of("repeat", vec![text("abc"), number(i64::MAX)]), u64::MAX);
         assert_eq!(size_of("lpad", vec![text("abc"), number(7)]), 7);
         assert_eq!(size_of("rpad", vec![text("abc"), number(7), text("ö")]), 28);
+        assert_eq!(size_of("rpad", vec![text("abc"), number(1 << 28), text("")]), 3);
+        assert_eq!(size_of("rpad", vec![ScalarValue::Utf8View(None), number(1 << 28)]), 0);
+        assert!(size_of("lpad", vec![text("abc"), number(1 << 28)]) > VALUE_BYTES_MAX);
         assert_eq!(size_of("replace", vec![text("abab"), text("a"), text("12345")]), 20);
         assert_eq!(size_of("replace", vec![text("abab"), text("ab"), text("")]), 4);
         assert_eq!(size_of("concat", vec![text("abab"), text("ab"), ScalarValue::Utf8(None)]), 6);

@@ -7,8 +7,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 /// The nesting of queries that is looked through. Columns below may be computed or not.
 const DEPTH_MAX: usize = 12;
 
-/// Whether a column of a plan depends on no table: the engine may compute it, and then takes it for one that is never NULL,
-/// also where it has no rows.
+/// Whether a column of a plan depends on no table of the plan: the engine may compute it, and then takes it for one that is
+/// never NULL, also where it has no rows. An outer column has a value when the plan of a row is made.
 pub(super) fn may_fold(plan: &LogicalPlan, at: usize) -> Result<bool> {
     folds_at(plan, at, DEPTH_MAX)
 }
@@ -53,7 +53,6 @@ fn folds_at(plan: &LogicalPlan, at: usize, depth: usize) -> Result<bool> {
 fn folds(value: &Expr, input: &LogicalPlan, depth: usize) -> Result<bool> {
     let is_open = |part: &Expr| {
         Ok(match part {
-            Expr::OuterReferenceColumn(..) => true,
             Expr::Column(column) => match input.schema().maybe_index_of_column(column) {
                 Some(at) => !folds_at(input, at, depth).unwrap_or(true),
                 None => true,

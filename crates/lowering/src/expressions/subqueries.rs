@@ -80,6 +80,10 @@ impl Lowering<'_> {
         }
         // The engine does not search for a constant among rows with NULL.
         if !is_membership || is_constant(&value.expr) {
+            // Arrays, of which there are no arrays.
+            if column.sql_type.oid.array().is_none() {
+                return self.rows_compared(query, comparison, is_all);
+            }
             return self.compared_with_rows(query, value, column, *operator, is_all);
         }
         let within = self.searched(query, value, column)?;

@@ -372,13 +372,18 @@ fn drop(
 /// ALTER TABLE ... ENABLE or DISABLE TRIGGER.
 ///
 /// # Errors
-/// 42704 if the table has no such trigger.
+/// 42704 if the table has no such trigger. 0A000 for constraints that would not be checked.
 pub(super) fn switch(
     transaction: &mut DistributedTransaction,
     table: TableId,
     switch: &TriggerSwitch,
 ) -> Result<()> {
     let catalog = Arc::clone(transaction.catalog());
+    if switch.of_constraints && has_checked_later(&catalog, table) {
+        let message = "DISABLE TRIGGER ALL of a table with foreign keys or deferrable constraints";
+        return Err(Error::unsupported(format!("{message} is not supported"))
+            .with_hint("DISABLE TRIGGER USER disables the triggers that are not of constraints."));
+    }
     let state = match switch.to {
         SwitchedTo::Enabled => TriggerState::Enabled,
         SwitchedTo::Disabled => TriggerState::Disabled,
@@ -397,6 +402,12 @@ pub(super) fn switch(
         put(transaction, Trigger { state, ..Trigger::clone(trigger) })?;
     }
     Ok(())
+}
+
+/// Whether PostgreSQL checks constraints of a table by triggers.
+fn has_checked_later(catalog: &Catalog, table: TableId) -> bool {
+    let refers = catalog.table_by_id(table).is_some_and(|of| !of.foreign_keys.is_empty());
+    refers || catalog.references_to(table).next().is_some() || catalog.has_deferrable(table)
 }
 
 /// With CASCADE, drops the triggers that call a function which is dropped.
