@@ -104,6 +104,8 @@ pub struct ConstraintTiming {
 pub struct TriggerSwitch {
     /// The trigger; `None` for all.
     pub name: Option<String>,
+    /// DISABLE TRIGGER ALL, which means foreign keys, too.
+    pub with_keys: bool,
     /// The new state.
     pub to: SwitchedTo,
 }
@@ -305,9 +307,12 @@ impl TriggerSwitch {
             AlterTableType::AtEnableReplicaTrig => (true, Replica),
             AlterTableType::AtDisableTrig => (true, Disabled),
             AlterTableType::AtEnableTrigAll | AlterTableType::AtEnableTrigUser => (false, Enabled),
-            AlterTableType::AtDisableTrigUser => (false, Disabled),
+            AlterTableType::AtDisableTrigUser | AlterTableType::AtDisableTrigAll => {
+                (false, Disabled)
+            }
             _ => return None,
         };
-        Some(Self { name: is_named.then(|| operation.name.clone()), to })
+        let with_keys = operation.subtype() == AlterTableType::AtDisableTrigAll;
+        Some(Self { name: is_named.then(|| operation.name.clone()), with_keys, to })
     }
 }

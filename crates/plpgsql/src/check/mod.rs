@@ -107,7 +107,10 @@ impl<L: Lookup> Checker<'_, L> {
             let known = match &declaration.kind {
                 Declared::Alias(of) => {
                     let parts: Vec<String> = of.split('.').map(str::to_owned).collect();
-                    let unknown = || wrong(format!("variable \"{of}\" does not exist"), position);
+                    let unknown = || {
+                        let message = format!("variable \"{of}\" does not exist");
+                        Error::new(SqlState::UndefinedObject, message).at(position)
+                    };
                     self.scopes.find(&parts).ok_or_else(unknown)?
                 }
                 Declared::Cursor(bound) => {

@@ -53,7 +53,9 @@ impl<H: Host> Machine<'_, H> {
         }
         let is_error = level == Level::Exception;
         let usual = if is_error { "P0001" } else { "00000" };
-        let state = SqlState::chosen(code.as_deref().unwrap_or(match level {
+        // The code of success stands for none.
+        let chosen = code.as_deref().filter(|code| *code != "00000");
+        let state = SqlState::chosen(chosen.unwrap_or(match level {
             Level::Warning => "01000",
             _ => usual,
         }));

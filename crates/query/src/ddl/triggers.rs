@@ -4,9 +4,11 @@ use super::dependents::needed;
 use crate::analysis;
 use crate::context::Frame;
 use crate::dml::declared_column;
-use analyzer::system::Oid;
+use analyzer::system::{Oid, functions as system_function};
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::{find_named, undefined};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::LogicalPlan;
 use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
 use parser::commands::{
     ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
@@ -203,6 +205,12 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
     let named = schemas.iter().flat_map(|schema| catalog.functions_named(schema, &name.name));
     let mut found = named.filter(|of| of.inputs().next().is_none() && !of.is_procedure);
     let Some(function) = found.next() else {
+        let is_of_system = |of: &system_function::Function| of.arguments.is_empty();
+        if name.schema.as_deref().is_none_or(|schema| schema == "pg_catalog")
+            && system_function::named(&name.name).any(is_of_system)
+        {
+            return Err(no_trigger_function(&name.name));
+        }
         let message = format!("function {name}() does not exist");
         return Err(Error::new(SqlState::UndefinedFunction, message));
     };
@@ -212,10 +220,14 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
     if function.result_id != Oid::TRIGGER.0 {
-        let message = format!("function {} must return type trigger", function.name);
-        return Err(Error::new(SqlState::InvalidObjectDefinition, message));
+        return Err(no_trigger_function(&function.name));
     }
     Ok(Arc::clone(function))
+}
+
+fn no_trigger_function(name: &str) -> Error {
+    let message = format!("function {name} must return type trigger");
+    Error::new(SqlState::InvalidObjectDefinition, message)
 }
 
 /// Checks a condition of WHEN.
@@ -274,7 +286,8 @@ async fn check_condition(
     let inner = frame.session.frame_of(&[], &statement).with_names(&names);
     let planner = inner.planner(transaction);
     let planned = analysis::plan_without_values(&inner, &planner, query).await;
-    let (_, fields) = planned.map_err(Error::without_position)?;
+    let (plan, fields) = planned.map_err(Error::without_position)?;
+    refuse_aggregates(&plan)?;
     match fields.first().map(|field| &field.sql_type) {
         Some(SqlType::Boolean) | None => Ok(()),
         Some(other) => {
@@ -282,6 +295,22 @@ async fn check_condition(
             Err(Error::new(SqlState::DatatypeMismatch, message))
         }
     }
+}
+
+/// Refuses a condition of several rows.
+fn refuse_aggregates(plan: &LogicalPlan) -> Result<()> {
+    let has = |wanted: fn(&LogicalPlan) -> bool| plan.exists(|part| Ok(wanted(part)));
+    let refused = |state, what: &str| {
+        let message = format!("{what} functions are not allowed in trigger WHEN conditions");
+        Err(Error::new(state, message))
+    };
+    if has(|part| matches!(part, LogicalPlan::Aggregate(_)))? {
+        return refused(SqlState::GroupingError, "aggregate");
+    }
+    if has(|part| matches!(part, LogicalPlan::Window(_)))? {
+        return refused(SqlState::WindowingError, "window");
+    }
+    Ok(())
 }
 
 /// The first part of a reference, and the second.
@@ -356,6 +385,13 @@ pub(super) fn switch(
         SwitchedTo::Replica => TriggerState::Replica,
         SwitchedTo::Always => TriggerState::Always,
     };
+    if switch.with_keys
+        && let Some(of) = catalog.table_by_id(table)
+        && (!of.foreign_keys.is_empty() || !catalog.referring_to(table).is_empty())
+    {
+        let what = "ALTER TABLE DISABLE TRIGGER ALL of a table with foreign keys";
+        return Err(Error::unsupported(format!("{what} is not supported")));
+    }
     let triggers = catalog.triggers_of(table).iter();
     let meant = triggers.filter(|of| switch.name.as_ref().is_none_or(|name| *name == of.name));
     let meant: Vec<_> = meant.collect();
