@@ -59,7 +59,12 @@ impl<H: Host> Machine<'_, H> {
         }
         let is_record = content.whole().is_none();
         let is_unset = matches!(content, Content::Row(_));
-        let slot = Slot { is_constant, not_null, is_unset, ..Slot::new(name.clone(), content) };
+        let row_type = match of {
+            TypeName::RowOf(of) | TypeName::Plain(of) if is_unset => Some(of.as_str().into()),
+            _ => None,
+        };
+        let slot = Slot::new(name.clone(), content);
+        let slot = Slot { is_constant, not_null, is_unset, row_type, ..slot };
         self.scopes.declare(slot);
         match default {
             Some(_) if is_record => {
