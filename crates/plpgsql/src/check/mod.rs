@@ -358,7 +358,7 @@ impl<L: Lookup> Checker<'_, L> {
             }
             Kind::Return(_) if of.returns_set => Ok(()),
             Kind::Return(Some(value)) if of.is_procedure && !of.has_outputs => {
-                mismatch("RETURN cannot have a parameter in a procedure", value.position)
+                Err(wrong("RETURN cannot have a parameter in a procedure", value.position))
             }
             Kind::Return(Some(value)) if of.is_void => mismatch(
                 "RETURN cannot have a parameter in function returning void",
