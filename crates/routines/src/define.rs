@@ -221,8 +221,9 @@ fn parameter(given: &FunctionParameter, language: &str) -> Result<Parameter> {
         ParameterKind::Table => ParameterMode::Table,
     };
     let named = &given.data_type;
-    let unknown = |error| match &named.column {
+    let unknown = |error: Error| match &named.column {
         Some(_) => error,
+        None if error.is_missing => error,
         None => Error::new("42704", format!("type {} does not exist", named.name)),
     };
     let oid = type_of(named).map_err(unknown)?;

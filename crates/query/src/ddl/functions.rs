@@ -94,6 +94,12 @@ async fn create(
     let mut create = CreateFunction::clone(create);
     for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain(&mut create.result) {
         *of = routines::known_type(of, &types);
+        if of.known.is_err()
+            && let Ok(Some(Relation::View(view))) = find_named(&catalog, frame.path(), &of.name)
+        {
+            let what = format!("the type of the rows of the view {} here", view.name);
+            of.known = Err(analyzer::Error::missing(what));
+        }
         if let (Some(column), Ok(found)) = (&of.column, &of.known) {
             let message = format!("type reference {}.{column}%TYPE converted to {found}", of.name);
             frame.session.notice(SqlState::SuccessfulCompletion, message);
