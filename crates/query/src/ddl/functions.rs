@@ -40,6 +40,8 @@ pub(super) async fn run(
         RoutineDefinition::Alter(alter) => self::alter(frame, transaction, alter),
         RoutineDefinition::Rename { routine, to } => {
             let function = owned(frame, transaction.catalog(), routine)?;
+            let access = frame.access(transaction.catalog());
+            access.require_schema(&function.schema, Privileges::CREATE)?;
             let name = to.clone();
             let changed = put_of(Function { name, ..Function::clone(&function) });
             follow::change(frame, transaction, vec![changed], None).await
