@@ -232,6 +232,9 @@ fn parameter(given: &FunctionParameter, language: &str) -> Result<Parameter> {
     if mode == ParameterMode::Variadic && !is_array {
         return Err(wrong("VARIADIC parameter must be an array"));
     }
+    if language == "plpgsql" && oid == Oid::RECORD {
+        return Err(Error::missing("a parameter of type record").at(named.location));
+    }
     if is_pseudo(oid) && !oid.is_polymorphic() {
         let message = format!("{} functions cannot accept type {oid}", language_name(language));
         let message = match language {
