@@ -196,11 +196,15 @@ impl Place<'_> {
         if is_compared && !self.is_target() {
             return Some((self.at, last, format!("ROW({})", row.list())));
         }
+        let is_text = self.is(last + 1, "::") && self.is(last + 2, "text");
+        if row.may_be_absent && is_text {
+            return Some((self.at, last + 2, row.as_value("r_::text")));
+        }
+        if has_star && is_text {
+            return Some((self.at, last, format!("ROW({})", row.list())));
+        }
         if has_star {
             return Some((self.at, last, row.list()));
-        }
-        if row.may_be_absent && self.is(last + 1, "::") && self.is(last + 2, "text") {
-            return Some((self.at, last + 2, row.as_value("r_::text")));
         }
         let is_argument = (self.is_before("(") || self.is_before(","))
             && (self.is(last + 1, ")") || self.is(last + 1, ","));
@@ -237,6 +241,7 @@ mod tests {
             written("IF OLD.* IS DISTINCT FROM NEW.* THEN"),
             format!("IF ROW({old}) IS DISTINCT FROM ROW({new}) THEN")
         );
+        assert_eq!(written("(NEW.*::text)"), format!("(ROW({new})::text)"));
         assert_eq!(written("(old <> new)"), format!("(ROW({old}) <> ROW({new}))"));
         let json = |function: &str, list: &str| {
             format!("(SELECT {function}(r_) FROM (SELECT {list}) AS r_)")
@@ -261,6 +266,7 @@ mod tests {
         for (source, operation, value) in [
             ("to_jsonb(OLD)", "INSERT", "(SELECT to_jsonb(r_) FROM (SELECT old.\"a\") AS r_)"),
             ("NEW::text", "DELETE", "(SELECT r_::text FROM (SELECT new.\"a\") AS r_)"),
+            ("OLD.*::text", "INSERT", "(SELECT r_::text FROM (SELECT old.\"a\") AS r_)"),
         ] {
             let wanted =
                 format!("(CASE WHEN tg_level = 'ROW' AND tg_op <> '{operation}' THEN {value} END)");
