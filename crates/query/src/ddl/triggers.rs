@@ -206,14 +206,9 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
     let mut found = named.filter(|of| of.inputs().next().is_none() && !of.is_procedure);
     let Some(function) = found.next() else {
         let is_of_system = name.schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
-        let mut known = system_function::named(&name.name).filter(|_| is_of_system);
-        match known.find(|of| of.arguments.is_empty()) {
-            Some(of) if of.result == Oid::TRIGGER => {
-                let message = format!("the function {}() in triggers is not supported", name.name);
-                return Err(Error::unsupported(message));
-            }
-            Some(_) => return Err(no_trigger_function(&name.name)),
-            None => {}
+        let mut known = system_function::named(&name.name);
+        if is_of_system && known.any(|of| of.arguments.is_empty()) {
+            return Err(no_trigger_function(&name.name));
         }
         let message = format!("function {name}() does not exist");
         return Err(Error::new(SqlState::UndefinedFunction, message));
