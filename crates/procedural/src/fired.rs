@@ -2,9 +2,9 @@
 
 use crate::host::{StatementHost, Statements};
 use crate::program::Program;
-use crate::trigger_rows::{NEW, OLD, written_out};
+use crate::trigger_rows::{NEW, OLD, row_type, written_out};
 use crate::value::Value;
-use catalog_views::pg_catalog::{oids, quote_ident};
+use catalog_views::pg_catalog::oids;
 use datafusion::common::ScalarValue;
 use plpgsql::tree::Sql;
 use plpgsql::{Compute, Given, Host, Row, Variable};
@@ -129,8 +129,7 @@ impl Fired {
             (column.name.clone(), name, Value { scalar, of })
         };
         let condition = trigger.condition.as_deref().map(|text| Condition::of(table, text));
-        let row_type = format!("{}.{}", quote_ident(&table.schema), quote_ident(&table.name));
-        let (nulls, row_type) = (columns.map(null).collect(), row_type.into());
+        let (nulls, row_type) = (columns.map(null).collect(), row_type(table).into());
         Self { variables, nulls, row_type, condition }
     }
 
