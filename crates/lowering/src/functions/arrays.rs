@@ -124,12 +124,14 @@ fn filled(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
         let error = Error::new(SqlState::ArraySubscriptError, "wrong number of array subscripts");
         return Err(error.with_detail("Dimension array must be one dimensional.").into());
     }
-    let sizes = arguments.get(1).and_then(sizes);
-    let (Some(sizes), Some(value)) = (sizes, arguments.first()) else {
+    let Some(sizes) = arguments.get(1).and_then(sizes) else {
         return lowering.registered("array_filled", arguments, sql_type);
     };
+    let Some(mut filled) = arguments.into_iter().next() else {
+        return missing("array_fill without a value".to_owned());
+    };
     // An array of arrays, the innermost first.
-    let (int4, mut filled) = (SqlType::plain(Oid::INT4), value.clone());
+    let int4 = SqlType::plain(Oid::INT4);
     for size in sizes.into_iter().rev() {
         let size = Typed::of(size, DataType::Int32, int4)?;
         let (expr, data_type) = lowering.engine_function("make_array", vec![size])?;
