@@ -11,8 +11,8 @@ pub use bind::type_name::sql_type as declared_type;
 pub use bind::{
     ASSIGNED, Bound, BoundStatement, Catalog, ChangedView, CheckOption, Domain, RowExpression,
     RowsOf, Star, Table, TargetRelation, bind, bind_assigned, bind_row, bind_statement,
-    check_aggregate, check_routine, children, children_mut, column_name, contains, is_executed,
-    whole_rows,
+    check_aggregate, check_defaults, check_routine, children, children_mut, column_name, contains,
+    is_executed, whole_rows,
 };
 pub use error::{Error, Result};
 pub use routine::{Routine, RoutineAggregate, RoutineCall, RoutineStep};

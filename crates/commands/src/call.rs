@@ -1,10 +1,10 @@
 //! CALL of a procedure.
 
-use crate::Result;
 use crate::names::{RelationName, incomplete, texts};
+use crate::{Error, Result};
 use grammar::expression_text;
 use grammar::tree::a_const::Val;
-use grammar::tree::{CallStmt, Node, NodeEnum};
+use grammar::tree::{CallStmt, Node, NodeEnum, NodeRef};
 
 /// CALL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,15 @@ impl CallArgument {
             }
             _ => (None, node),
         };
+        let parts = value.node.as_ref().map(NodeEnum::nodes).unwrap_or_default();
+        let subquery = parts.iter().find_map(|(part, ..)| match part {
+            NodeRef::SubLink(link) => Some(link.location),
+            _ => None,
+        });
+        if let Some(location) = subquery {
+            let message = "cannot use subquery in CALL argument";
+            return Err(Error::new("0A000", message).at(location));
+        }
         let is_unknown = match &value.node {
             Some(NodeEnum::AConst(constant)) => {
                 constant.isnull || matches!(constant.val, Some(Val::Sval(_)))

@@ -12,7 +12,7 @@ pub use aggregate_options::FinalModify;
 pub use alter::{AlterFunction, DropFunctions};
 pub use create::{CreateFunction, FunctionParameter, ParameterKind};
 pub use named::{FunctionType, RoutineKind, RoutineName};
-pub use options::{FunctionOptions, ParallelSafety, Stability};
+pub use options::{FunctionOptions, FunctionSetting, ParallelSafety, Stability};
 
 use crate::Result;
 use crate::names::some;

@@ -71,8 +71,8 @@ pub use explain::Explain;
 pub use foreign_key::{ForeignKeyDefinition, ReferentialAction, SetConstraints};
 pub use function::{
     AggregateSteps, AlterFunction, CreateAggregate, CreateFunction, DropFunctions, FinalModify,
-    FunctionOptions, FunctionParameter, FunctionType, MovingSteps, ParallelSafety, ParameterKind,
-    RoutineDefinition, RoutineKind, RoutineName, Stability,
+    FunctionOptions, FunctionParameter, FunctionSetting, FunctionType, MovingSteps, ParallelSafety,
+    ParameterKind, RoutineDefinition, RoutineKind, RoutineName, Stability,
 };
 pub use identity::IdentityChange;
 pub use index::{CreateIndex, IndexedColumn, IndexedKey, Unique};

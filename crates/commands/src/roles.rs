@@ -4,7 +4,7 @@ mod define;
 mod grant;
 mod owner;
 
-use crate::{ObjectKind, RoutineName};
+use crate::{ObjectKind, RoutineKind, RoutineName};
 use grammar::tree::{Node, NodeEnum, RoleSpec, RoleSpecType};
 
 /// A statement about roles.
@@ -147,6 +147,8 @@ pub enum GrantedOn {
     Routines(Vec<RoutineName>),
     /// All objects of the kind in some schemas.
     AllIn(Vec<String>),
+    /// All functions, procedures or both in some schemas.
+    RoutinesIn(RoutineKind, Vec<String>),
 }
 
 impl RoleStatement {

@@ -2,8 +2,9 @@
 
 use crate::host::{StatementHost, Statements};
 use crate::program::Program;
-use crate::trigger_rows::{NEW, OLD, written_out};
+use crate::trigger_rows::{NEW, OLD, row_type, written_out};
 use crate::value::Value;
+use catalog_views::pg_catalog::oids;
 use datafusion::common::ScalarValue;
 use plpgsql::tree::Sql;
 use plpgsql::{Compute, Given, Host, Row, Variable};
@@ -20,6 +21,8 @@ pub struct Fired {
     variables: Vec<Given<Value>>,
     /// The row with NULL in all columns.
     nulls: Row<Value>,
+    /// The type of the row, as it is written in a cast.
+    row_type: Arc<str>,
     /// The condition of WHEN.
     condition: Option<Condition>,
 }
@@ -126,7 +129,13 @@ impl Fired {
             (column.name.clone(), name, Value { scalar, of })
         };
         let condition = trigger.condition.as_deref().map(|text| Condition::of(table, text));
-        Self { variables, nulls: columns.map(null).collect(), condition }
+        let (nulls, row_type) = (columns.map(null).collect(), row_type(table).into());
+        Self { variables, nulls, row_type, condition }
+    }
+
+    /// The type of NEW and OLD, as it is written in a cast.
+    pub fn row_type(&self) -> Arc<str> {
+        Arc::clone(&self.row_type)
     }
 
     /// Whether the condition of the trigger holds for rows, if it has one.
@@ -170,7 +179,7 @@ fn variables(trigger: &Trigger, table: &Table, operation: TriggerEvent) -> Vec<G
         let scalar = ScalarValue::Int32(Some(number));
         (name.into(), of.into(), Value { scalar, of: SqlType::Integer })
     };
-    let relation = catalog_views::pg_catalog::oids::relation(table.id.relation());
+    let relation = oids::relation(table.id.relation());
     let oid = ScalarValue::Int64(Some(relation));
     let count = i32::try_from(trigger.arguments.len()).unwrap_or(i32::MAX);
     vec![

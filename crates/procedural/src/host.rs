@@ -626,7 +626,9 @@ impl<S: Statements> Host for StatementHost<S> {
     }
 
     fn item_type<'t>(&self, of: &'t str) -> Option<&'t str> {
-        of.strip_suffix("[]")
+        // An array of several dimensions has the items of one with one. The size of another dimension is not looked at.
+        let item = of.strip_suffix("[]")?.trim_end_matches("[]");
+        (!item.ends_with(']')).then_some(item)
     }
 
     fn put_item(&self, array: &mut Value, at: i64, item: &Value) -> Result<bool> {

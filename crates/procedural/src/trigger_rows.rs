@@ -1,6 +1,7 @@
 //! Rows of tables as functions of triggers see them: without hidden columns, value by value.
 
 use crate::value::Value;
+use catalog_views::pg_catalog::quote_ident;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use planner::{Conflict, NamedParameter};
@@ -43,9 +44,15 @@ pub fn written_out_in_function(table: &Table, source: &str) -> String {
     written(table, source, true)
 }
 
+/// The type of the rows, as it is written in a cast.
+pub(crate) fn row_type(table: &Table) -> String {
+    format!("{}.{}", quote_ident(&table.schema), quote_ident(&table.name))
+}
+
 fn written(table: &Table, text: &str, may_be_absent: bool) -> String {
     let columns: Vec<&str> = shown(table).map(|(_, column)| column.name.as_str()).collect();
-    plpgsql::WrittenRows { columns: &columns, may_be_absent }.in_text(text)
+    let row_type = &row_type(table);
+    plpgsql::WrittenRows { columns: &columns, row_type, may_be_absent }.in_text(text)
 }
 
 /// Makes the generated columns of a row NULL: they are computed behind the triggers before it.

@@ -19,9 +19,10 @@ use datafusion::physical_plan::collect;
 use datafusion::physical_plan::memory::MemoryStream;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use grammar::tree::{AConst, Node, NodeEnum, SelectStmt, a_const};
+use grammar::tree::{AConst, ColumnRef, Node, NodeEnum, SelectStmt, a_const};
 use parser::Statement;
 use parser::commands::locking::{self, LockingClause, Strength, Wait};
+use planner::NamedParameter;
 use sdds::Key;
 use std::sync::Arc;
 use store::catalog::{Privileges, Relation, Table};
@@ -245,22 +246,34 @@ impl Wanted {
 /// The number of a LIMIT or OFFSET; `None` for all.
 fn number(frame: &Frame<'_>, node: Option<&Node>) -> Result<Option<i64>> {
     let unknown = || Error::unsupported("SKIP LOCKED with a computed LIMIT is not supported");
-    match node.and_then(|node| node.node.as_ref()) {
-        None => Ok(None),
-        Some(NodeEnum::AConst(AConst { isnull: true, .. })) => Ok(None),
+    let place = match node.and_then(|node| node.node.as_ref()) {
+        None => return Ok(None),
+        Some(NodeEnum::AConst(AConst { isnull: true, .. })) => return Ok(None),
         Some(NodeEnum::AConst(AConst { val: Some(a_const::Val::Ival(value)), .. })) => {
-            Ok(Some(i64::from(value.ival)))
+            return Ok(Some(i64::from(value.ival)));
         }
-        Some(NodeEnum::ParamRef(parameter)) => {
-            let value = usize::try_from(parameter.number - 1).ok();
-            let value = value.and_then(|at| frame.parameters.get(at)).ok_or_else(unknown)?;
-            match value.cast_to(&DataType::Int64)? {
-                ScalarValue::Int64(value) => Ok(value),
-                _ => Err(unknown()),
-            }
-        }
-        Some(_) => Err(unknown()),
+        Some(NodeEnum::ParamRef(parameter)) => usize::try_from(parameter.number - 1).ok(),
+        // A column cannot stand here.
+        Some(NodeEnum::ColumnRef(variable)) => place_of(frame, variable),
+        Some(_) => None,
+    };
+    let value = place.and_then(|at| frame.parameters.get(at)).ok_or_else(unknown)?;
+    match value.cast_to(&DataType::Int64)? {
+        ScalarValue::Int64(value) => Ok(value),
+        _ => Err(unknown()),
     }
+}
+
+/// The place of a variable of a procedural language among the parameters.
+fn place_of(frame: &Frame<'_>, variable: &ColumnRef) -> Option<usize> {
+    let text = |node: &Node| match &node.node {
+        Some(NodeEnum::String(text)) => Some(text.sval.clone()),
+        _ => None,
+    };
+    let mut parts: Vec<String> = variable.fields.iter().map(text).collect::<Option<_>>()?;
+    let (name, qualifier) = (parts.pop()?, parts.pop());
+    let is_meant = |known: &NamedParameter| known.name == name && known.qualifier == qualifier;
+    frame.names.iter().position(is_meant).filter(|_| parts.is_empty())
 }
 
 /// The tables whose rows a query locks.

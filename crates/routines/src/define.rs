@@ -4,8 +4,8 @@ use crate::text::quoted;
 use analyzer::system::Oid;
 use analyzer::{Error, Result};
 use commands::{
-    CreateFunction, FunctionOptions, FunctionParameter, FunctionType, ParallelSafety,
-    ParameterKind, RelationName, Stability,
+    CreateFunction, FunctionOptions, FunctionParameter, FunctionSetting, FunctionType,
+    ParallelSafety, ParameterKind, RelationName, Stability,
 };
 use store::catalog::{
     Extension, Function, Parallel, Parameter, ParameterMode, RelationId, Volatility,
@@ -121,10 +121,21 @@ pub(crate) fn parallel(given: ParallelSafety) -> Parallel {
     }
 }
 
-/// The settings, of which the given ones replace others of the same names.
+/// The settings, of which the given ones replace others of the same names. RESET takes them away.
 fn settings(options: &FunctionOptions, known: &[(String, String)]) -> Vec<(String, String)> {
     let mut all = known.to_vec();
-    for (name, values) in &options.settings {
+    for setting in &options.settings {
+        let (name, values) = match setting {
+            FunctionSetting::Set(name, values) => (name, values),
+            FunctionSetting::Reset(name) => {
+                all.retain(|(other, _)| other != name);
+                continue;
+            }
+            FunctionSetting::ResetAll => {
+                all.clear();
+                continue;
+            }
+        };
         all.retain(|(other, _)| other != name);
         let quoted = values.iter().map(|value| match name.as_str() {
             "search_path" => quoted(value),
@@ -210,16 +221,19 @@ fn parameter(given: &FunctionParameter, language: &str) -> Result<Parameter> {
         ParameterKind::Table => ParameterMode::Table,
     };
     let named = &given.data_type;
-    let unknown = |_| Error::new("42704", format!("type {} does not exist", named.name));
+    let unknown = |error: Error| match &named.column {
+        Some(_) => error,
+        None if error.is_missing => error,
+        None => Error::new("42704", format!("type {} does not exist", named.name)),
+    };
     let oid = type_of(named).map_err(unknown)?;
     let is_array =
         oid.element().is_some() || matches!(oid, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY);
     if mode == ParameterMode::Variadic && !is_array {
         return Err(wrong("VARIADIC parameter must be an array"));
     }
-    if oid == Oid::RECORD && language == "plpgsql" {
-        let what = "a parameter of type record";
-        return Err(Error::missing(what).at(given.data_type.location));
+    if language == "plpgsql" && oid == Oid::RECORD {
+        return Err(Error::missing("a parameter of type record").at(named.location));
     }
     if is_pseudo(oid) && !oid.is_polymorphic() {
         let message = format!("{} functions cannot accept type {oid}", language_name(language));
@@ -293,6 +307,7 @@ fn result(
             None => (oid.0, None),
         }),
         (Ok(oid), _) => Ok((oid.0, None)),
+        (Err(error), _) if given.column.is_some() => Err(error.clone()),
         (Err(error), _) => match (new.table)(&given.name).filter(|_| !given.is_array) {
             Some(table) => Ok((Oid::RECORD.0, Some(table))),
             None => Err(error.clone()),

@@ -1,6 +1,7 @@
 //! What CREATE OR REPLACE FUNCTION may change.
 
 use crate::text::signature;
+use analyzer::system::Oid;
 use analyzer::{Error, Result};
 use store::catalog::{AggregateKind, Function, Parameter};
 
@@ -38,7 +39,8 @@ pub fn refuse_change(old: &Function, new: &Function) -> Result<()> {
     let outputs = |of: &Function| -> Vec<(String, u32)> {
         of.outputs().map(|output| (output.name.clone(), output.type_id)).collect()
     };
-    if outputs(old) != outputs(new) {
+    // One output is the result, whatever its name.
+    if old.result_id == Oid::RECORD.0 && outputs(old) != outputs(new) {
         return Err(wrong("cannot change return type of existing function")
             .detail("Row type defined by OUT parameters is different."));
     }

@@ -105,6 +105,10 @@ pub fn mentions_rows(function: &Function, relation: RelationId) -> bool {
 /// A type as a statement writes it, which may be one of users.
 pub fn known_type(given: &FunctionType, types: &Visible) -> FunctionType {
     let mut given = given.clone();
+    if let Some(column) = &given.column {
+        given.known = type_of_column(&given, column, types);
+        return given;
+    }
     if given.known.is_err()
         && let Some((user, is_array)) = types.find(given.name.schema.as_deref(), &given.name.name)
         && let Some(oid) = oid_of(&user, is_array || given.is_array)
@@ -112,6 +116,22 @@ pub fn known_type(given: &FunctionType, types: &Visible) -> FunctionType {
         given.known = Ok(oid);
     }
     given
+}
+
+/// The type of a column in a signature. It is the error that the statement has where there is no such relation.
+fn type_of_column(given: &FunctionType, column: &str, types: &Visible) -> Result<Oid> {
+    let found = types.find(given.name.schema.as_deref(), &given.name.name);
+    let row = found.and_then(|(row, is_array)| Some(row).filter(|_| !is_array));
+    let Some(attributes) = row.as_ref().and_then(|row| row.attributes()) else {
+        return given.known.clone();
+    };
+    let Some(attribute) = attributes.iter().find(|attribute| attribute.name == column) else {
+        let message = format!("column \"{column}\" of relation \"{}\" does not exist", given.name);
+        return Err(Error::new("42703", message).at(given.location));
+    };
+    let missing = || Error::missing(format!("a parameter of the type of the column {column}"));
+    let oid = parser::types::of_held(&attribute.sql_type).ok_or_else(missing)?.oid;
+    if given.is_array { oid.array().ok_or_else(missing) } else { Ok(oid) }
 }
 
 /// A function as a statement names it, whose arguments may be of types of users.

@@ -237,13 +237,17 @@ impl Binder<'_> {
         })
     }
 
-    /// The values of ROW(...), where `t.*` stands for all columns.
+    /// The values of ROW(...) or VALUES, where `t.*` and `(row).*` stand for all columns.
     pub(super) fn row_values(&mut self, nodes: &[Node]) -> Result<Vec<Expr>> {
         let mut values = Vec::new();
         for node in nodes {
             match names::node(Some(node))? {
                 NodeEnum::ColumnRef(reference) if super::target::is_star(reference) => {
                     values.extend(self.star(reference)?.into_iter().map(|output| output.expr));
+                }
+                NodeEnum::AIndirection(indirection) if super::target::has_star(indirection) => {
+                    let fields = self.fields(indirection)?.into_iter();
+                    values.extend(fields.map(|output| output.expr));
                 }
                 other => values.push(self.expression(other)?),
             }

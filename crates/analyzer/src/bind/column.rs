@@ -52,15 +52,24 @@ impl Binder<'_> {
         }
     }
 
+    /// Refuses the name of a column that is a variable's, too.
+    ///
+    /// # Errors
+    /// 42702, unless the function prefers one of them.
+    pub(super) fn refuse_variable(&self, name: &str, location: i32) -> Result<()> {
+        match self.variable(None, name, location).is_some() && !self.catalog.columns_hide() {
+            true => Err(ambiguous_variable(name).at(location)),
+            false => Ok(()),
+        }
+    }
+
     fn bare_column(&mut self, name: &str, location: i32) -> Result<Expr> {
         if let Some(value) = self.hiding_variable(None, name, location) {
             return Ok(value);
         }
         for scope in self.named_scopes() {
             if let Some(found) = scope.column(name, location)? {
-                if self.variable(None, name, location).is_some() && !self.catalog.columns_hide() {
-                    return Err(ambiguous_variable(name).at(location));
-                }
+                self.refuse_variable(name, location)?;
                 return Ok(Expr { location: Location(location), ..found });
             }
         }

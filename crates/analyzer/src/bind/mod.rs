@@ -58,7 +58,7 @@ use std::sync::Arc;
 pub use crate::tree::walk::{children, children_mut, contains, whole_rows};
 pub use change::{ChangedView, CheckOption, TargetRelation};
 pub use grammar::column_name;
-pub use routine::{check_aggregate, check_routine, is_executed};
+pub use routine::{check_aggregate, check_defaults, check_routine, is_executed};
 pub use row::{RowExpression, bind_assigned, bind_row};
 pub use star::Star;
 pub use variable::ASSIGNED;

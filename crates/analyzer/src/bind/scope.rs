@@ -27,6 +27,8 @@ pub(super) enum Clause {
     Update,
     Returning,
     Default,
+    /// The default of a parameter.
+    ParameterDefault,
     Check,
     Generated,
     /// The new value of a column whose type is altered.
@@ -75,7 +77,7 @@ impl Clause {
             Self::Window => "window definitions",
             Self::Update => "UPDATE",
             Self::Returning => "RETURNING",
-            Self::Default => "DEFAULT expressions",
+            Self::Default | Self::ParameterDefault => "DEFAULT expressions",
             Self::Check => "check constraints",
             Self::Generated => "column generation expressions",
             Self::Transform => "transform expressions",

@@ -17,7 +17,7 @@ impl Binder<'_> {
         let definition = match self.scopes.last().map(|scope| scope.clause) {
             Some(Clause::Check) => Some("check constraint"),
             Some(Clause::Generated) => Some("column generation expression"),
-            Some(Clause::Default) => Some("DEFAULT expression"),
+            Some(Clause::Default | Clause::ParameterDefault) => Some("DEFAULT expression"),
             Some(Clause::Transform) => Some("transform expression"),
             Some(Clause::IndexExpression) => Some("index expression"),
             Some(Clause::IndexPredicate) => Some("index predicate"),

@@ -14,6 +14,12 @@ pub(super) fn is_star(reference: &ColumnRef) -> bool {
     matches!(reference.fields.last(), Some(Node { node: Some(NodeEnum::AStar(_)) }))
 }
 
+/// Whether it is `(row).*`.
+pub(super) fn has_star(indirection: &AIndirection) -> bool {
+    let last = indirection.indirection.last();
+    matches!(last, Some(Node { node: Some(NodeEnum::AStar(_)) }))
+}
+
 impl Binder<'_> {
     /// The items of a select list.
     pub(super) fn targets(&mut self, nodes: &[Node]) -> Result<Vec<Output>> {
@@ -28,12 +34,7 @@ impl Binder<'_> {
                     outputs.extend(self.star(reference)?);
                     continue;
                 }
-                NodeEnum::AIndirection(indirection)
-                    if matches!(
-                        indirection.indirection.last(),
-                        Some(Node { node: Some(NodeEnum::AStar(_)) })
-                    ) =>
-                {
+                NodeEnum::AIndirection(indirection) if has_star(indirection) => {
                     outputs.extend(self.fields(indirection)?);
                     continue;
                 }
@@ -98,7 +99,7 @@ impl Binder<'_> {
     }
 
     /// `(row).*`.
-    fn fields(&mut self, indirection: &AIndirection) -> Result<Vec<Output>> {
+    pub(super) fn fields(&mut self, indirection: &AIndirection) -> Result<Vec<Output>> {
         let steps = &indirection.indirection;
         let row = self.indirection_of(indirection, &steps[..steps.len() - 1])?;
         let location = row.location.0;

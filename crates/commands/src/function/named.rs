@@ -47,8 +47,10 @@ impl RoutineKind {
 pub struct FunctionType {
     /// The type of the system; the error if there is none. Then it may be the name of a relation.
     pub known: Result<Oid>,
-    /// The name.
+    /// The name. With a column, the name of its relation.
     pub name: RelationName,
+    /// The column whose type it is (`%TYPE`).
+    pub column: Option<String>,
     /// Whether it is an array.
     pub is_array: bool,
     /// SETOF.
@@ -59,18 +61,30 @@ pub struct FunctionType {
 
 impl FunctionType {
     pub(crate) fn of(name: &TypeName) -> Result<Self> {
-        if name.pct_type {
-            return Err(Error::missing("%TYPE in a signature").at(name.location));
+        let mut parts = texts(&name.names);
+        let column = if name.pct_type { parts.pop() } else { None };
+        if let (Some(column), true) = (&column, parts.is_empty()) {
+            let message = format!("improper %TYPE reference (too few dotted names): {column}");
+            return Err(Error::new("42601", message).at(name.location));
         }
-        let parts = texts(&name.names);
+        let relation = RelationName::of_parts(&parts)?;
         Ok(Self {
-            known: declared_type(name).map(|found| found.oid),
-            name: RelationName::of_parts(&parts)?,
+            known: match &column {
+                Some(_) => Err(absent(&relation).at(name.location)),
+                None => declared_type(name).map(|found| found.oid),
+            },
+            name: relation,
+            column,
             is_array: !name.array_bounds.is_empty(),
             is_set: name.setof,
             location: name.location,
         })
     }
+}
+
+/// The error for a relation that does not exist.
+fn absent(name: &RelationName) -> Error {
+    Error::new("42P01", format!("relation \"{name}\" does not exist"))
 }
 
 /// A function as statements name it.

@@ -50,8 +50,19 @@ pub struct FunctionOptions {
     pub rows: Option<(String, i32)>,
     /// SECURITY DEFINER, or INVOKER.
     pub definer: Option<bool>,
-    /// SET: names in lower case, and values.
-    pub settings: Vec<(String, Vec<String>)>,
+    /// SET and RESET.
+    pub settings: Vec<FunctionSetting>,
+}
+
+/// SET or RESET of a function. Names are in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FunctionSetting {
+    /// SET: the name, and the values.
+    Set(String, Vec<String>),
+    /// RESET, or SET ... TO DEFAULT.
+    Reset(String),
+    /// RESET ALL.
+    ResetAll,
 }
 
 /// The options that procedures do not have.
@@ -118,8 +129,8 @@ impl FunctionOptions {
     }
 }
 
-/// SET name TO values.
-fn setting(element: &DefElem) -> Result<(String, Vec<String>)> {
+/// SET name TO values, or RESET.
+fn setting(element: &DefElem) -> Result<FunctionSetting> {
     let missing = |what: &str| Err(Error::missing(what).at(element.location));
     let Some(NodeEnum::VariableSetStmt(set)) =
         element.arg.as_deref().and_then(|node| node.node.as_ref())
@@ -128,8 +139,11 @@ fn setting(element: &DefElem) -> Result<(String, Vec<String>)> {
     };
     match SettingStatement::of(set)? {
         SettingStatement::Set { name, value: SettingValue::Values(values), .. } => {
-            Ok((name, values))
+            Ok(FunctionSetting::Set(name, values))
         }
+        SettingStatement::Set { name, value: SettingValue::Default, .. }
+        | SettingStatement::Reset(name) => Ok(FunctionSetting::Reset(name)),
+        SettingStatement::ResetAll => Ok(FunctionSetting::ResetAll),
         SettingStatement::Set { value: SettingValue::Current, .. } => {
             missing("SET ... FROM CURRENT of a function")
         }

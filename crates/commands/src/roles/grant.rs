@@ -28,7 +28,10 @@ impl RoleStatement {
         let names = given.iter().map(|privilege| privilege.priv_name.to_uppercase());
         let privileges = if all { None } else { Some(names.collect()) };
         let on = match (statement.targtype(), routines) {
-            (GrantTargetType::AclTargetAllInSchema, _) => {
+            (GrantTargetType::AclTargetAllInSchema, Some(kind)) => {
+                GrantedOn::RoutinesIn(kind, texts(&statement.objects))
+            }
+            (GrantTargetType::AclTargetAllInSchema, None) => {
                 GrantedOn::AllIn(texts(&statement.objects))
             }
             (_, Some(kind)) => {

@@ -8,12 +8,12 @@ use crate::typed::{Typed, unify};
 use crate::types;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::Literal;
-use datafusion::arrow::array::{ListArray, new_empty_array};
+use datafusion::arrow::array::{Array, ListArray, new_empty_array};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::functions_nested::array_has::{array_has_all_udf, array_has_any_udf};
-use datafusion::logical_expr::{lit, when};
+use datafusion::logical_expr::{Expr, lit, when};
 use std::sync::Arc;
 use values::error::{Error, SqlState};
 
@@ -124,7 +124,36 @@ fn filled(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
         let error = Error::new(SqlState::ArraySubscriptError, "wrong number of array subscripts");
         return Err(error.with_detail("Dimension array must be one dimensional.").into());
     }
-    lowering.registered("array_filled", arguments, sql_type)
+    let Some(sizes) = arguments.get(1).and_then(sizes) else {
+        return lowering.registered("array_filled", arguments, sql_type);
+    };
+    let Some(mut filled) = arguments.into_iter().next() else {
+        return missing("array_fill without a value".to_owned());
+    };
+    // An array of arrays, the innermost first.
+    let int4 = SqlType::plain(Oid::INT4);
+    for size in sizes.into_iter().rev() {
+        let size = Typed::of(size, DataType::Int32, int4)?;
+        let (expr, data_type) = lowering.engine_function("make_array", vec![size])?;
+        let size = Typed { expr, sql_type: SqlType::plain(Oid::INT4_ARRAY), data_type };
+        let (expr, data_type) = lowering.engine_function("array_filled", vec![filled, size])?;
+        filled = Typed { expr, sql_type, data_type };
+    }
+    Ok(filled)
+}
+
+/// The sizes in an array of them that has several. `None` where they are not known one by one.
+fn sizes(array: &Typed) -> Option<Vec<Expr>> {
+    let sizes = match &array.expr {
+        Expr::ScalarFunction(made) if made.name() == "make_array" => made.args.clone(),
+        Expr::Literal(ScalarValue::List(sizes), _) if sizes.len() == 1 && sizes.is_valid(0) => {
+            let sizes = sizes.value(0);
+            let size = |at| ScalarValue::try_from_array(&sizes, at).ok().map(lit);
+            (0..sizes.len()).map(size).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    (sizes.len() > 1).then_some(sizes)
 }
 
 /// Whether an array has more than one dimension.

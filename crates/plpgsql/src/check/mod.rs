@@ -107,7 +107,10 @@ impl<L: Lookup> Checker<'_, L> {
             let known = match &declaration.kind {
                 Declared::Alias(of) => {
                     let parts: Vec<String> = of.split('.').map(str::to_owned).collect();
-                    let unknown = || wrong(format!("variable \"{of}\" does not exist"), position);
+                    let unknown = || {
+                        let message = format!("variable \"{of}\" does not exist");
+                        Error::new(SqlState::UndefinedObject, message).at(position)
+                    };
                     self.scopes.find(&parts).ok_or_else(unknown)?
                 }
                 Declared::Cursor(bound) => {
@@ -355,8 +358,7 @@ impl<L: Lookup> Checker<'_, L> {
             }
             Kind::Return(_) if of.returns_set => Ok(()),
             Kind::Return(Some(value)) if of.is_procedure && !of.has_outputs => {
-                let message = "RETURN cannot have a parameter in a procedure";
-                Err(Error::new(SqlState::SyntaxError, message).at(value.position))
+                Err(wrong("RETURN cannot have a parameter in a procedure", value.position))
             }
             Kind::Return(Some(value)) if of.is_void => mismatch(
                 "RETURN cannot have a parameter in function returning void",

@@ -13,10 +13,15 @@ const OF_ROW: [&str; 3] = ["row_to_json", "to_json", "to_jsonb"];
 const OF_ALL: [&str; 4] =
     ["json_build_array", "json_build_object", "jsonb_build_array", "jsonb_build_object"];
 
+/// Functions that make a row of the type of a row.
+const OF_TYPE: [&str; 2] = ["json_populate_record", "jsonb_populate_record"];
+
 /// What NEW and OLD of a table with these columns are in a text.
 pub struct WrittenRows<'a> {
     /// The names of the columns.
     pub columns: &'a [&'a str],
+    /// The type of the rows, as it is written in a cast.
+    pub row_type: &'a str,
     /// Whether the text is the source of a function, where one of the rows may not exist and is NULL then.
     pub may_be_absent: bool,
 }
@@ -24,7 +29,9 @@ pub struct WrittenRows<'a> {
 impl WrittenRows<'_> {
     /// The text, in which the rows are written out. One that cannot be read stays as it is.
     pub fn in_text(&self, source: &str) -> String {
-        let of = Row { columns: self.columns, may_be_absent: self.may_be_absent, ..Row::default() };
+        let (columns, row_type) = (self.columns, self.row_type);
+        let may_be_absent = self.may_be_absent;
+        let of = Row { columns, row_type, may_be_absent, ..Row::default() };
         written_out(source, &["new", "old"], of)
     }
 }
@@ -129,6 +136,8 @@ fn word(all: &[Token], at: usize) -> Option<&str> {
 struct Row<'a> {
     name: &'a str,
     columns: &'a [&'a str],
+    /// The type, as it is written in a cast; empty if it has none.
+    row_type: &'a str,
     /// Whether it is a record that was never assigned.
     is_unset: bool,
     /// Whether it is NEW or OLD of a function, and NULL where a change has no such row.
@@ -217,6 +226,10 @@ impl Place<'_> {
         if OF_ROW.contains(&function) && is_only {
             return Some((self.at - 2, last + 1, row.in_function(function)));
         }
+        if OF_TYPE.contains(&function) && !row.row_type.is_empty() {
+            let typed = format!("ROW({})::{}", row.list(), row.row_type);
+            return Some((self.at, last, typed));
+        }
         OF_ALL.contains(&function).then(|| (self.at, last, row.in_function("to_jsonb")))
     }
 
@@ -233,7 +246,8 @@ mod tests {
     use super::{WrittenRows, fields_of, with_whole_row};
 
     fn written(source: &str) -> String {
-        WrittenRows { columns: &["a", "b"], may_be_absent: false }.in_text(source)
+        let columns = &["a", "b"];
+        WrittenRows { columns, row_type: "s.t", may_be_absent: false }.in_text(source)
     }
 
     #[test]
@@ -245,6 +259,7 @@ mod tests {
             written("IF OLD.* IS DISTINCT FROM NEW.* THEN"),
             format!("IF ROW({old}) IS DISTINCT FROM ROW({new}) THEN")
         );
+        assert_eq!(written("(NEW.*::text)"), format!("(ROW({new})::text)"));
         assert_eq!(written("(old <> new)"), format!("(ROW({old}) <> ROW({new}))"));
         let json = |function: &str, list: &str| {
             format!("(SELECT {function}(r_) FROM (SELECT {list}) AS r_)")
@@ -252,6 +267,10 @@ mod tests {
         assert_eq!(
             written("f(to_jsonb(OLD), 1, row_to_json(new)::text)"),
             format!("f({}, 1, {}::text)", json("to_jsonb", &old), json("row_to_json", &new))
+        );
+        assert_eq!(
+            written("jsonb_populate_record(NEW, j)"),
+            format!("jsonb_populate_record(ROW({new})::s.t, j)")
         );
         assert_eq!(
             written("json_build_object('o', OLD, 'n', NEW)"),
@@ -265,7 +284,7 @@ mod tests {
 
     #[test]
     fn rows_of_functions_are_null_where_a_change_has_none() {
-        let rows = WrittenRows { columns: &["a"], may_be_absent: true };
+        let rows = WrittenRows { columns: &["a"], row_type: "t", may_be_absent: true };
         for (source, operation, value) in [
             ("to_jsonb(OLD)", "INSERT", "(SELECT to_jsonb(r_) FROM (SELECT old.\"a\") AS r_)"),
             ("NEW::text", "DELETE", "(SELECT r_::text FROM (SELECT new.\"a\") AS r_)"),

@@ -243,7 +243,10 @@ impl<H: Host> Machine<'_, H> {
         };
         let mut given = Vec::with_capacity(values.len());
         for value in values {
-            given.push(self.value(value, None).await?);
+            given.push(match self.typed_row(&value.text).await {
+                Some(row) => row,
+                None => self.value(value, None).await?,
+            });
         }
         Ok((text, given))
     }

@@ -53,7 +53,9 @@ impl<H: Host> Machine<'_, H> {
         }
         let is_error = level == Level::Exception;
         let usual = if is_error { "P0001" } else { "00000" };
-        let state = SqlState::chosen(code.as_deref().unwrap_or(match level {
+        // The code of success stands for none.
+        let chosen = code.as_deref().filter(|code| *code != "00000");
+        let state = SqlState::chosen(chosen.unwrap_or(match level {
             Level::Warning => "01000",
             _ => usual,
         }));
@@ -122,8 +124,15 @@ impl<H: Host> Machine<'_, H> {
         if let (None, Some(fields)) = (self.host.attributes(&value), self.host.fields(&value)) {
             return self.text_of_row(fields).await.map(Some);
         }
+        let of = self.host.type_of(&value);
         let value = self.host.convert(value, "text").await?;
-        Ok(self.host.text(&value))
+        let text = self.host.text(&value);
+        // The output of `character(n)` has the blanks that its text has not.
+        let length = of.strip_prefix("character(").and_then(|rest| rest.strip_suffix(')'));
+        Ok(match length.and_then(|length| length.parse::<usize>().ok()) {
+            Some(length) => text.map(|text| format!("{text:<length$}")),
+            None => text,
+        })
     }
 
     /// A message with values in the places of `%`.

@@ -93,6 +93,18 @@ impl<H: Host> Machine<'_, H> {
         self.host.row_like(like, Some(converted))
     }
 
+    /// The row of a relation that a variable holds, as a value of the type of the rows. `None` of other texts.
+    pub(super) async fn typed_row(&mut self, text: &str) -> Option<H::Value> {
+        let (of, fields) = self.scopes.typed_row(text.trim())?;
+        // Rows of views have no type.
+        let null = self.null_of(&of).await.ok()?;
+        self.host.attributes(&null)?;
+        match fields {
+            Some(fields) => self.row_of_fields(fields, &null).await.ok(),
+            None => Some(null),
+        }
+    }
+
     /// A text in which records are written out by their fields. In statements, only `r.*` is: other names may be those of
     /// columns.
     ///

@@ -17,13 +17,16 @@ pub(super) struct Slot<V> {
     pub(super) is_unset: bool,
     /// The query of a cursor's variable that is declared with one.
     pub(super) bound: Option<Arc<BoundCursor>>,
+    /// The type of the rows of a relation, if it is a row of one.
+    pub(super) row_type: Option<Arc<str>>,
 }
 
 impl<V> Slot<V> {
     /// A variable that may be assigned to.
     pub(super) fn new(name: impl Into<Arc<str>>, content: Content<V>) -> Self {
-        let (name, bound) = (name.into(), None);
-        Self { name, content, is_constant: false, not_null: false, is_unset: false, bound }
+        let (name, bound, row_type) = (name.into(), None, None);
+        let (is_constant, not_null, is_unset) = (false, false, false);
+        Self { name, content, is_constant, not_null, is_unset, bound, row_type }
     }
 
     /// The error for a field that the variable does not have. `None` of others.
@@ -161,6 +164,15 @@ impl<V: Clone> Scopes<V> {
     pub(super) fn is_unset(&self, name: &str) -> bool {
         let found = self.found(std::slice::from_ref(&name.to_lowercase())).map(|(place, _)| place);
         found.is_some_and(|(scope, slot)| self.0[scope].slots[slot].is_unset)
+    }
+
+    /// The type of the rows of a relation, and the fields of a variable that is one of them. There are none of NULL.
+    pub(super) fn typed_row(&self, name: &str) -> Option<(Arc<str>, Option<Vec<V>>)> {
+        let (place, _) = self.found(std::slice::from_ref(&name.to_lowercase()))?;
+        let slot = &self.0[place.0].slots[place.1];
+        let Content::Row(fields) = &slot.content else { return None };
+        let values = fields.iter().map(|of| of.2.clone()).collect();
+        Some((slot.row_type.clone()?, Some(values).filter(|_| !slot.is_unset)))
     }
 
     /// The names and values of the fields of a record; `None` for other names, and within that for a record without a row.

@@ -4,6 +4,7 @@ use super::host::Host;
 use super::scope::{Content, Slot};
 use super::{Called, Flow, Given, Machine, within_loops};
 use crate::tree::{Block, Sql};
+use std::sync::Arc;
 use values::error::{Error, Result, SqlState};
 
 /// A row: names, types and values.
@@ -18,6 +19,8 @@ pub struct Triggered<V> {
     pub new: TriggerRow<V>,
     /// OLD.
     pub old: TriggerRow<V>,
+    /// The type of both, as it is written in a cast.
+    pub row_type: Arc<str>,
 }
 
 /// NEW or OLD.
@@ -46,7 +49,8 @@ pub async fn run_trigger<H: Host>(
     for (name, row) in [("new", triggered.new), ("old", triggered.old)] {
         let content = row.fields.map_or(Content::Record(None), Content::Row);
         let slot = Slot::new(name.to_owned(), content);
-        machine.scopes.declare(Slot { is_unset: row.is_absent, ..slot });
+        let row_type = Some(Arc::clone(&triggered.row_type));
+        machine.scopes.declare(Slot { is_unset: row.is_absent, row_type, ..slot });
     }
     let flow = machine.block(block).await.and_then(within_loops);
     match flow.map_err(|error| machine.located(error))? {

@@ -59,15 +59,22 @@ impl<H: Host> Machine<'_, H> {
         }
         let is_record = content.whole().is_none();
         let is_unset = matches!(content, Content::Row(_));
-        let slot = Slot { is_constant, not_null, is_unset, ..Slot::new(name.clone(), content) };
-        self.scopes.declare(slot);
-        match default {
-            Some(_) if is_record => {
-                Err(Error::unsupported("a default of a record in PL/pgSQL is not supported")
-                    .at(declaration.position))
-            }
-            _ => Ok(()),
-        }
+        let row_type = match of {
+            TypeName::RowOf(of) | TypeName::Plain(of) if is_unset => Some(of.as_str().into()),
+            _ => None,
+        };
+        let slot = Slot::new(name.clone(), content);
+        let slot = Slot { is_constant, not_null, is_unset, row_type, ..slot };
+        let Some(default) = default.as_ref().filter(|_| is_record) else {
+            self.scopes.declare(slot);
+            return Ok(());
+        };
+        // A constant gets its row before it is one.
+        self.scopes.declare(Slot { is_constant: false, ..slot });
+        let target = Target { parts: vec![name] };
+        self.assign_expression(&target, default).await?;
+        self.scopes.slot(&target)?.0.is_constant = is_constant;
+        Ok(())
     }
 
     async fn value_of(&mut self, of: String, default: Option<&Sql>) -> Result<Content<H::Value>> {

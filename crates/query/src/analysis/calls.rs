@@ -59,6 +59,31 @@ pub(crate) async fn check(planner: &Planner<'_>, text: &str, function: &Function
     }
 }
 
+/// Checks the defaults of the parameters of a new function.
+///
+/// # Errors
+/// What is wrong with one of them.
+pub(crate) async fn check_defaults(planner: &Planner<'_>, function: &Function) -> Result<()> {
+    if function.parameters.iter().all(|parameter| parameter.default.is_none()) {
+        return Ok(());
+    }
+    let routine = known(planner.tables.catalog(), &Arc::new(function.clone()))?;
+    let mut relations = Relations::none(planner);
+    loop {
+        let checked = grammar::growing(|| analyzer::check_defaults(&routine, &relations));
+        if relations.look_up_more(planner).await? {
+            continue;
+        }
+        return match checked {
+            // A call says what is missing.
+            Err(error) if !error.is_missing => {
+                Err(refused(analyzer::Error { position: None, ..error }, "").into())
+            }
+            _ => Ok(()),
+        };
+    }
+}
+
 /// Whether a body is not one SELECT.
 fn is_executed(body: &str) -> bool {
     let Ok(script) = grammar::parse(body) else { return false };

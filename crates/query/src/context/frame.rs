@@ -132,8 +132,8 @@ impl Frame<'_> {
                 None => engine.clone(),
             };
             engine.mark_start_execution();
-            if let Some(started) = self.session.conversation.started() {
-                engine.execution_props_mut().query_execution_start_time = Some(started);
+            if let Some(moment) = self.session.moment() {
+                engine.execution_props_mut().query_execution_start_time = Some(moment);
             }
             let shared: Arc<dyn DatabaseContext> = Arc::clone(&self.session.shared) as _;
             let shared = Arc::downgrade(&shared);

@@ -14,6 +14,7 @@ use arc_swap::ArcSwap;
 use catalog_views::session_context::SessionContext;
 use catalog_views::settings::Settings;
 use catalog_views::settings::isolation::Isolation;
+use chrono::{DateTime, Utc};
 use conversation::current::Current;
 use conversation::held::Held;
 use conversation::transactions::Waiting;
@@ -24,7 +25,7 @@ use notifications::Listening;
 use parking_lot::Mutex;
 use plan_cache::forms::KeptForms;
 use plan_cache::plans::KeptPlans;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use store::catalog::{Catalog, RelationId, temporary_schema};
 use store::locks::Party;
@@ -71,6 +72,8 @@ pub(crate) struct Inner {
     pub(crate) functions: KeptFunctions,
     /// Runs the functions of triggers.
     pub(crate) run_trigger: RunTrigger,
+    /// When the running statement began, in microseconds since 1970; 0 before the first.
+    statement_began: AtomicI64,
 }
 
 impl Inner {
@@ -138,6 +141,7 @@ impl Inner {
             calls: KeptForms::default(),
             functions: KeptFunctions::default(),
             run_trigger,
+            statement_began: AtomicI64::new(0),
             shared,
         })
     }
@@ -145,9 +149,19 @@ impl Inner {
     /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
         self.borrowed.begin(&self.settings);
+        self.statement_began.store(Utc::now().timestamp_micros(), Ordering::Relaxed);
         let timeout = self.settings.load().statement_timeout;
         let memory = Some(Arc::clone(self.shared.store.memory()));
         Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)
+    }
+
+    /// What `now()` says, also in the functions that the statement calls: the start of the open transaction, or else of
+    /// the client's statement. `None` before the first statement.
+    pub(crate) fn moment(&self) -> Option<DateTime<Utc>> {
+        self.conversation.started().or_else(|| {
+            let began = self.statement_began.load(Ordering::Relaxed);
+            DateTime::from_timestamp_micros(began).filter(|_| began > 0)
+        })
     }
 
     /// How its statements wait for other transactions.

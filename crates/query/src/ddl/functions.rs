@@ -40,6 +40,8 @@ pub(super) async fn run(
         RoutineDefinition::Alter(alter) => self::alter(frame, transaction, alter),
         RoutineDefinition::Rename { routine, to } => {
             let function = owned(frame, transaction.catalog(), routine)?;
+            let access = frame.access(transaction.catalog());
+            access.require_schema(&function.schema, Privileges::CREATE)?;
             let name = to.clone();
             let changed = put_of(Function { name, ..Function::clone(&function) });
             follow::change(frame, transaction, vec![changed], None).await
@@ -95,10 +97,14 @@ async fn create(
     for of in create.parameters.iter_mut().map(|of| &mut of.data_type).chain(&mut create.result) {
         *of = routines::known_type(of, &types);
         if of.known.is_err()
-            && let Some(Relation::View(view)) = find_named(&catalog, frame.path(), &of.name)?
+            && let Ok(Some(Relation::View(view))) = find_named(&catalog, frame.path(), &of.name)
         {
-            let what = format!("the type of the rows of the view \"{}\"", view.name);
-            return Err(Error::unsupported(format!("{what} is not supported")));
+            let what = format!("the type of the rows of the view {} here", view.name);
+            of.known = Err(analyzer::Error::missing(what));
+        }
+        if let (Some(column), Ok(found)) = (&of.column, &of.known) {
+            let message = format!("type reference {}.{column}%TYPE converted to {found}", of.name);
+            frame.session.notice(SqlState::SuccessfulCompletion, message);
         }
     }
     let create = &create;
@@ -169,25 +175,36 @@ async fn keep(
         None => defined.clone(),
     };
     check_settings(frame, &function)?;
-    let is_checked = frame.settings.get("check_function_bodies").as_deref() != Some("off")
-        || function.is_sql_body
-        || routines::is_foreign(&function.language);
-    match function.is_procedure && function.language == "sql" {
-        _ if !is_checked => {}
-        true => sql_procedure::check(frame, transaction, &function).await?,
-        false => {
-            analysis::calls::check(&frame.planner(transaction), frame.text, &function).await?;
-        }
+    analysis::calls::check_defaults(&frame.planner(transaction), &function).await?;
+    if function.is_sql_body {
+        check_body(frame, transaction, &function).await?;
     }
     let (id, is_new) = (function.id, function.id == defined.id);
-    put(transaction, function)?;
+    put(transaction, function.clone())?;
     if is_new {
         let (role, object) = (PUBLIC.to_owned(), Object::Relation(id));
         let privileges = Privileges::EXECUTE;
         transaction.change_catalog(CatalogChange::SetPrivileges { role, object, privileges })?;
         frame.own(transaction, Object::Relation(id))?;
     }
-    Ok(())
+    // A body that is a string may call the function itself.
+    let is_off = frame.settings.get("check_function_bodies").as_deref() == Some("off");
+    match function.is_sql_body || is_off && !routines::is_foreign(&function.language) {
+        true => Ok(()),
+        false => check_body(frame, transaction, &function).await,
+    }
+}
+
+/// Checks the body of a function.
+async fn check_body(
+    frame: &Frame<'_>,
+    transaction: &DistributedTransaction,
+    function: &Function,
+) -> Result<()> {
+    match function.is_procedure && function.language == "sql" {
+        true => sql_procedure::check(frame, transaction, function).await,
+        false => analysis::calls::check(&frame.planner(transaction), frame.text, function).await,
+    }
 }
 
 fn alter(

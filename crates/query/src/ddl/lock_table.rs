@@ -23,7 +23,8 @@ pub(super) async fn run(
     lock: &LockTables,
 ) -> Result<()> {
     let conversation = &frame.session.conversation;
-    if conversation.status() != TransactionStatus::Open || conversation.is_implicit() {
+    let is_alone = conversation.status() != TransactionStatus::Open || conversation.is_implicit();
+    if is_alone && !frame.is_of_function {
         let message = "LOCK TABLE can only be used in transaction blocks";
         return Err(Error::new(SqlState::NoActiveSqlTransaction, message));
     }

@@ -41,6 +41,10 @@ pub(super) async fn run(
         return Err(missing_relation(transaction.catalog(), frame.path(), name));
     };
     frame.access(transaction.catalog()).require(&relation, Privileges::OWNER)?;
+    if matches!(rename.renamed, Renamed::Relation) {
+        let access = frame.access(transaction.catalog());
+        access.require_schema(relation.schema(), Privileges::CREATE)?;
+    }
     refuse_kind(&relation, rename)?;
     let to = &rename.to;
     if rename_index(transaction, &relation, rename)? {

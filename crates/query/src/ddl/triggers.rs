@@ -4,9 +4,11 @@ use super::dependents::needed;
 use crate::analysis;
 use crate::context::Frame;
 use crate::dml::declared_column;
-use analyzer::system::Oid;
+use analyzer::system::{Oid, functions as system_function};
 use catalog_views::pg_catalog::quote_ident;
 use catalog_views::relation_names::{find_named, missing_relation};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::LogicalPlan;
 use grammar::tree::{ColumnRef, Node, NodeEnum, NodeRef};
 use parser::commands::{
     ConstraintTiming, CreateTrigger, SwitchedTo, TriggerDefinition, TriggerName, TriggerSwitch,
@@ -214,6 +216,11 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
         if OF_SYSTEM.contains(&name.name.as_str()) {
             return Err(Error::unsupported(format!("the function {name}() is not supported")));
         }
+        let is_of_system = name.schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
+        let mut known = system_function::named(&name.name);
+        if is_of_system && known.any(|of| of.arguments.is_empty()) {
+            return Err(no_trigger_function(&name.name));
+        }
         let message = format!("function {name}() does not exist");
         return Err(Error::new(SqlState::UndefinedFunction, message));
     };
@@ -223,10 +230,14 @@ fn function(frame: &Frame<'_>, catalog: &Catalog, create: &CreateTrigger) -> Res
         return Err(Error::new(SqlState::InsufficientPrivilege, message));
     }
     if function.result_id != Oid::TRIGGER.0 {
-        let message = format!("function {} must return type trigger", function.name);
-        return Err(Error::new(SqlState::InvalidObjectDefinition, message));
+        return Err(no_trigger_function(&function.name));
     }
     Ok(Arc::clone(function))
+}
+
+fn no_trigger_function(name: &str) -> Error {
+    let message = format!("function {name} must return type trigger");
+    Error::new(SqlState::InvalidObjectDefinition, message)
 }
 
 /// Checks a condition of WHEN.
@@ -257,7 +268,8 @@ async fn check_condition(
     let inner = frame.session.frame_of(&[], &statement).with_names(&names);
     let planner = inner.planner(transaction);
     let planned = analysis::plan_without_values(&inner, &planner, query).await;
-    let (_, fields) = planned.map_err(Error::without_position)?;
+    let (plan, fields) = planned.map_err(Error::without_position)?;
+    refuse_aggregates(&plan)?;
     match fields.first().map(|field| &field.sql_type) {
         Some(SqlType::Boolean) | None => Ok(()),
         Some(other) => {
@@ -311,6 +323,22 @@ fn check_reference(create: &CreateTrigger, table: &Table, reference: &ColumnRef)
         _ => return Ok(()),
     };
     Err(Error::new(SqlState::InvalidObjectDefinition, wrong).with_detail(detail))
+}
+
+/// Refuses a condition of several rows.
+fn refuse_aggregates(plan: &LogicalPlan) -> Result<()> {
+    let has = |wanted: fn(&LogicalPlan) -> bool| plan.exists(|part| Ok(wanted(part)));
+    let refused = |state, what: &str| {
+        let message = format!("{what} functions are not allowed in trigger WHEN conditions");
+        Err(Error::new(state, message))
+    };
+    if has(|part| matches!(part, LogicalPlan::Aggregate(_)))? {
+        return refused(SqlState::GroupingError, "aggregate");
+    }
+    if has(|part| matches!(part, LogicalPlan::Window(_)))? {
+        return refused(SqlState::WindowingError, "window");
+    }
+    Ok(())
 }
 
 /// The first part of a reference, and the second.

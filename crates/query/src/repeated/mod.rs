@@ -110,7 +110,7 @@ pub(crate) async fn changed(
     let Some(statement) = frame.statement else { return Ok(None) };
     match forms::of_function(session, frame, transaction, statement).await? {
         Some((form, parameters)) => {
-            let moment = session.conversation.started();
+            let moment = session.moment();
             form.short
                 .execute_in(transaction, Given { parameters: &parameters, moment, repeats: false })
                 .await

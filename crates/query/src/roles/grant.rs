@@ -122,12 +122,17 @@ fn targets(frame: &Frame<'_>, catalog: &Arc<Catalog>, grant: &Grant) -> Result<V
             };
             return routines.iter().map(target).collect();
         }
-        GrantedOn::AllIn(schemas) if grant.kind == ObjectKind::Function => {
+        GrantedOn::RoutinesIn(kind, schemas) => {
             for name in schemas {
                 schema(catalog, name)?;
             }
             let all = schemas.iter().flat_map(|name| catalog.functions_in(name));
-            return Ok(all.map(|function| of_function(function)).collect());
+            let meant = all.filter(|function| match kind {
+                RoutineKind::Routine => true,
+                RoutineKind::Procedure => function.is_procedure,
+                RoutineKind::Function | RoutineKind::Aggregate => !function.is_procedure,
+            });
+            return Ok(meant.map(|function| of_function(function)).collect());
         }
         GrantedOn::AllIn(schemas) => {
             let mut all = Vec::new();

@@ -163,7 +163,7 @@ impl Inner {
     }
 
     /// LISTEN, UNLISTEN and NOTIFY, which have effect at the end of the transaction.
-    fn channel(&self, command: &Command) -> Result<Outcome> {
+    pub(super) fn channel(&self, command: &Command) -> Result<Outcome> {
         let announcements = &self.context.announcements;
         let tag = match command {
             Command::Listen(channel) => {

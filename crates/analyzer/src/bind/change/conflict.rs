@@ -134,6 +134,14 @@ impl Binder<'_> {
         let mut all = target.table.columns.iter().enumerate();
         let found = all
             .find(|(at, column)| column.name == element.name && !target.table.hidden.contains(at));
+        if found.is_some() && self.hiding_variable(None, &element.name, -1).is_some() {
+            let message =
+                "there is no unique or exclusion constraint matching the ON CONFLICT specification";
+            return Err(Error::new("42P10", message));
+        }
+        if found.is_some() {
+            self.refuse_variable(&element.name, infer.location)?;
+        }
         match found {
             Some((at, _)) if target.view.is_none() => Ok(Some(at)),
             _ => {

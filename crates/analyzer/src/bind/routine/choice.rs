@@ -1,14 +1,15 @@
 //! The function that a call means, among those of the system and those of users.
 
-use crate::bind::Binder;
 use crate::bind::from::attributes_of;
 use crate::bind::function::no_function;
 use crate::bind::names;
 use crate::bind::operator::polymorphic;
-use crate::bind::scope::Clause;
+use crate::bind::scope::{Clause, Scope};
+use crate::bind::{Binder, Catalog};
 use crate::error::{Error, Result};
 use crate::resolve::{Arguments, Chosen, Signature, among};
 use crate::routine::Routine;
+use crate::system::casts::CastContext;
 use crate::system::functions::{Function, FunctionKind};
 use crate::system::{Oid, SqlType};
 use crate::tree::{Column, Expr, Kind, SortKey};
@@ -182,10 +183,38 @@ impl Binder<'_> {
                 Some(value) => value,
                 None => {
                     let default = routine.defaults.get(argument.saturating_sub(first_default));
-                    self.default_argument(default.map_or("NULL", String::as_str))?
+                    let default = default.map_or("NULL", String::as_str);
+                    self.default_of(default, routine.arguments.get(argument))?
                 }
             });
         }
         Ok(ordered)
     }
+
+    /// The default of a parameter, converted to its type as in an assignment.
+    fn default_of(&mut self, text: &str, to: Option<&Oid>) -> Result<Expr> {
+        let value = self.default_argument(text)?;
+        let Some(to) = to else { return Ok(value) };
+        let (from, location) = (value.sql_type.oid, value.location.0);
+        self.coerce(value, SqlType::plain(*to), CastContext::Assignment)?.ok_or_else(|| {
+            let message = format!("argument of DEFAULT must be type {to}, not type {from}");
+            Error::new("42804", message).at(location)
+        })
+    }
+}
+
+/// Checks the defaults of the parameters of a new function.
+///
+/// # Errors
+/// What is wrong with one of them.
+pub fn check_defaults(routine: &Routine, catalog: &dyn Catalog) -> Result<()> {
+    let mut binder = Binder::new(catalog, &[]);
+    let select = binder.next_select();
+    binder.scopes.push(Scope::new(select));
+    let first = routine.arguments.len().saturating_sub(routine.defaults.len());
+    let mut all = routine.defaults.iter().zip(routine.arguments.iter().skip(first));
+    all.try_for_each(|(default, to)| {
+        let bind = |binder: &mut Binder<'_>| binder.default_of(default, Some(to));
+        binder.in_clause(Clause::ParameterDefault, bind).map(drop)
+    })
 }

@@ -19,6 +19,7 @@ use crate::tree::{Expr, Kind};
 pub use aggregate::check_aggregate;
 pub use body::check_routine;
 pub(super) use calls::is_call_before;
+pub use choice::check_defaults;
 pub use executed::is_executed;
 
 /// The number of the first place for an argument. Parameters of clients have lower ones.

@@ -103,6 +103,9 @@ impl Statements for InSession<'_> {
             Body::Command(Command::Setting(setting)) => {
                 return self.inner.setting(self.conversation, setting)?.done().await;
             }
+            Body::Command(
+                command @ (Command::Listen(_) | Command::Unlisten(_) | Command::Notify(..)),
+            ) => return self.inner.channel(command)?.done().await,
             Body::Command(_) => {
                 return Err(Error::unsupported("this statement in PL/pgSQL is not supported"));
             }

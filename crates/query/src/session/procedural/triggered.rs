@@ -96,7 +96,8 @@ async fn answer(
         is_absent: values.is_none(),
     };
     let (new, old) = (row(NEW, &call.new), row(OLD, &call.old));
-    let triggered = Triggered { variables: fired.variables(), new, old };
+    let (variables, row_type) = (fired.variables(), fired.row_type());
+    let triggered = Triggered { variables, new, old, row_type };
     let inner = host.statements_mut().inner;
     let _around = inner.context.held.running.trigger(call.table.id);
     let signature = procedural::signature(function);
