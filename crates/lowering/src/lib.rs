@@ -34,7 +34,6 @@ mod together;
 mod typed;
 mod types;
 mod unread;
-mod unread_subqueries;
 mod user_functions;
 mod values_body;
 mod windows;
@@ -97,7 +96,7 @@ pub struct SourceTable {
 /// # Errors
 /// [`Refusal::Missing`] for what cannot be planned yet, [`Refusal::Error`] for errors of the statement.
 pub fn lower(query: &Query, surroundings: &Surroundings<'_>) -> Result<(LogicalPlan, Vec<Field>)> {
-    let without_unread = unread_subqueries::without(query);
+    let without_unread = analyzer::tree::unread_subqueries::without(query);
     let query = without_unread.as_ref().unwrap_or(query);
     let mut lowering = scope::Lowering::new(surroundings);
     lowering.whole_rows = analyzer::whole_rows(query);

@@ -6,6 +6,7 @@ mod expr;
 pub mod places;
 mod query;
 pub mod same;
+pub mod unread_subqueries;
 pub mod walk;
 mod window;
 

@@ -3,11 +3,10 @@
 //!
 //! Volatile ones stay, and so do those that an order or DISTINCT needs.
 
-use analyzer::contains;
-use analyzer::system::functions::{self, Volatility};
-use analyzer::tree::walk::query_expressions;
-use analyzer::tree::{Body, Expr, From, Kind, Query, RelationId, Source, SubqueryKind};
+use crate::walk::{contains, query_expressions};
+use crate::{Body, Expr, From, Kind, Query, RelationId, Source, SubqueryKind};
 use std::collections::HashSet;
+use system_catalog::functions::{self, Volatility};
 
 /// What the expressions of a statement read.
 #[derive(Default)]
@@ -18,7 +17,7 @@ struct Read {
 }
 
 /// The query without these subqueries; `None` if there are none.
-pub(crate) fn without(query: &Query) -> Option<Query> {
+pub fn without(query: &Query) -> Option<Query> {
     let mut has_subquery = false;
     query_expressions(query, &mut |expr| has_subquery = has_subquery || is_subquery(expr));
     if !has_subquery {
