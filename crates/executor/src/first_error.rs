@@ -41,7 +41,7 @@ pub(crate) struct OfFirstRow {
 
 impl OfFirstRow {
     /// The same expression, among those of its operator.
-    pub(crate) fn new(
+    pub(crate) fn among(
         expression: Arc<dyn PhysicalExpr>,
         all: &Arc<[Arc<dyn PhysicalExpr>]>,
     ) -> Arc<dyn PhysicalExpr> {
@@ -134,7 +134,7 @@ mod tests {
         };
         let all: Arc<[Arc<dyn PhysicalExpr>]> = vec![number("x"), number("y")].into();
         let alone = all[0].evaluate(&batch).expect_err("the third row").to_string();
-        let first = OfFirstRow::new(Arc::clone(&all[0]), &all).evaluate(&batch);
+        let first = OfFirstRow::among(Arc::clone(&all[0]), &all).evaluate(&batch);
         let first = first.expect_err("the second row").to_string();
         assert!(alone.contains("late") && first.contains("early"), "{alone}, {first}");
     }

@@ -230,7 +230,7 @@ impl<'s> Search<'s> {
             if done < most && !futile.contains(&(done, at)) {
                 let left = self.searched.text.get(at..end).map_or(0, |text| text.chars().count());
                 let may_be_empty =
-                    start == end && done == 0 || done + 1 < least && least - done - 1 >= left;
+                    start == end && done == 0 || done + 1 < least && least - done > left;
                 let mut ends = self.ends(piece, at).to_vec();
                 ends.retain(|next| *next <= end && (*next > at || may_be_empty));
                 if !prefers_long {

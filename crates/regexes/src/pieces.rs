@@ -64,7 +64,7 @@ pub(super) fn pieces_of(root: &Node) -> Piece {
 type Repetition = (u32, Option<u32>, Option<bool>);
 
 impl Cutter<'_> {
-    fn new(&mut self, part: Part, inner: &[&Piece], prefers_long: Option<bool>) -> Piece {
+    fn made(&mut self, part: Part, inner: &[&Piece], prefers_long: Option<bool>) -> Piece {
         self.pieces += 1;
         let first = inner.iter().map(|piece| piece.groups.start).min().unwrap_or(self.next_group);
         let end = inner.iter().map(|piece| piece.groups.end).max().unwrap_or(self.next_group);
@@ -90,7 +90,7 @@ impl Cutter<'_> {
                 if piece.group.is_some() {
                     let prefers_long = piece.prefers_long;
                     let only = Part::Only(Box::new(piece));
-                    piece = self.new(only, &[], prefers_long);
+                    piece = self.made(only, &[], prefers_long);
                     self.inherit(&mut piece);
                 }
                 piece.group = Some(*number);
@@ -100,7 +100,7 @@ impl Cutter<'_> {
             Node::Choice(branches) => {
                 let pieces: Vec<Piece> = branches.iter().map(|branch| self.piece(branch)).collect();
                 let inner: Vec<&Piece> = pieces.iter().collect();
-                let mut choice = self.new(Part::Plain(Vec::new()), &inner, Some(true));
+                let mut choice = self.made(Part::Plain(Vec::new()), &inner, Some(true));
                 choice.part = match choice.is_messy() {
                     true => Part::Choice(pieces),
                     false => Part::Plain(vec![node.clone()]),
@@ -136,7 +136,7 @@ impl Cutter<'_> {
                 | Node::Set { .. }
                 | Node::Place(_)
                 | Node::Look { .. }
-                | Node::Empty => self.new(Part::Plain(vec![atom.clone()]), &[], None),
+                | Node::Empty => self.made(Part::Plain(vec![atom.clone()]), &[], None),
                 atom => self.piece(atom),
             };
             let preferences = [prefers_long, repetition.2, piece.prefers_long];
@@ -155,15 +155,15 @@ impl Cutter<'_> {
             if before.is_empty() {
                 return all;
             }
-            let before = self.new(Part::Plain(before), &[], prefers_long);
+            let before = self.made(Part::Plain(before), &[], prefers_long);
             return self.sequence(before, all);
         }
-        self.new(Part::Plain(before), &[], prefers_long)
+        self.made(Part::Plain(before), &[], prefers_long)
     }
 
     fn sequence(&mut self, first: Piece, second: Piece) -> Piece {
         let prefers_long = first.prefers_long.or(second.prefers_long);
-        let mut sequence = self.new(Part::Plain(Vec::new()), &[&first, &second], prefers_long);
+        let mut sequence = self.made(Part::Plain(Vec::new()), &[&first, &second], prefers_long);
         sequence.part = Part::Sequence(Box::new([first, second]));
         sequence
     }
@@ -185,23 +185,23 @@ impl Cutter<'_> {
             is_fixed: false,
         };
         if piece.groups.is_empty() && !piece.has_back {
-            return self.new(Part::Plain(vec![again(least, most)]), &[], prefers_long);
+            return self.made(Part::Plain(vec![again(least, most)]), &[], prefers_long);
         }
         if least > 0 && !piece.has_back {
             let before = vec![again(least - 1, most.map(|most| most - 1))];
-            let before = self.new(Part::Plain(before), &[], prefers_long);
+            let before = self.made(Part::Plain(before), &[], prefers_long);
             let mut all = self.sequence(before, piece);
             all.prefers_long = prefers_long;
             return all;
         }
-        let mut repeat = self.new(Part::Plain(Vec::new()), &[&piece], prefers_long);
+        let mut repeat = self.made(Part::Plain(Vec::new()), &[&piece], prefers_long);
         repeat.part = Part::Repeat { piece: Box::new(piece), least, most };
         repeat
     }
 
     fn back(&mut self, group: usize, (least, most, prefers_long): Repetition) -> Piece {
         let nodes = find_group(self.root, group).into_iter().cloned().collect();
-        self.new(Part::Back { group, nodes, least, most }, &[], prefers_long)
+        self.made(Part::Back { group, nodes, least, most }, &[], prefers_long)
     }
 
     /// Counts the groups of a node that never matches.

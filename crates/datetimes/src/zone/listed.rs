@@ -39,7 +39,7 @@ pub fn abbreviations_at(micros: i64) -> Vec<Listed> {
     let mut all: Vec<Listed> = ABBREVIATIONS
         .iter()
         .map(|(name, (zone, is_of_summer))| Listed {
-            name: name,
+            name,
             abbreviation: (*name).to_owned(),
             offset: zone.offset_at(micros),
             is_summer: match zone {

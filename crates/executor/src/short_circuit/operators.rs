@@ -69,7 +69,7 @@ fn of_first_row(expressions: Vec<Arc<dyn PhysicalExpr>>) -> Vec<Arc<dyn Physical
     let fallible = expressions.iter().filter(|expression| physical_may_fail(expression));
     let fallible: Arc<[_]> = fallible.cloned().collect();
     let checked = |expression| match physical_may_fail(&expression) {
-        true => OfFirstRow::new(expression, &fallible),
+        true => OfFirstRow::among(expression, &fallible),
         false => expression,
     };
     expressions.into_iter().map(checked).collect()

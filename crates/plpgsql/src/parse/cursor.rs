@@ -4,6 +4,7 @@ use crate::tokens::{Kind, Token, tokens};
 use crate::tree::{Sql, Target};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::Range;
 use values::error::{Error, Result, SqlState};
 
@@ -227,13 +228,13 @@ impl<'a> Cursor<'a> {
     /// The text of some tokens.
     pub(super) fn sql_between(&mut self, first: usize, end: usize, position: usize) -> Sql {
         let text = self.text_between(first, end).to_owned();
-        let names = self.names_in([first..end]);
+        let names = self.names_in(iter::once(first..end));
         self.texts += 1;
         Sql { id: self.texts, text, position, names, assignment: None }
     }
 
     /// The words and numbers among some tokens, each once.
-    pub(super) fn names_in<const PARTS: usize>(&self, parts: [Range<usize>; PARTS]) -> Vec<String> {
+    pub(super) fn names_in(&self, parts: impl IntoIterator<Item = Range<usize>>) -> Vec<String> {
         let (mut names, mut seen) = (Vec::new(), BTreeSet::new());
         for token in parts.into_iter().flat_map(|part| &self.tokens[part]) {
             let name = match &token.kind {

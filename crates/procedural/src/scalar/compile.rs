@@ -203,7 +203,7 @@ impl Compile<'_> {
         let (place, row) = self.parameter(*number)?;
         let is_same = row.attributes()?.get(field.field)?.sql_type == of;
         self.found.note_uncertain();
-        is_same.then(|| Node::Field(place, field.field, of))
+        is_same.then_some(Node::Field(place, field.field, of))
     }
 
     /// A variable with one more item at its end.
