@@ -95,7 +95,7 @@ impl PhysicalExpr for OfFirstRow {
         children: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
         match <[_; 1]>::try_from(children) {
-            Ok([expression]) => Ok(Self::new(expression, &self.all)),
+            Ok([expression]) => Ok(Self::among(expression, &self.all)),
             Err(_) => internal_err!("one expression has the errors of its first row"),
         }
     }
