@@ -47,7 +47,7 @@ fn name_of(sql_type: &SqlType) -> String {
     match sql_type {
         SqlType::Array(item) => format!("{}[]", name_of(item)),
         SqlType::Precise(of, modifier) => format!("{of}({modifier})"),
-        SqlType::User(user) => format!("{USER_TYPE}{}", hex(&stable::encode(&**user))),
+        SqlType::User(user) => format!("{USER_TYPE}{}", hex(&stable::encode(&user.marked()))),
         other => other.to_string(),
     }
 }

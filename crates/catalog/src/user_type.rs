@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// The distance of the numbers of labels that are declared one after another.
 pub const LABEL_DISTANCE: i64 = 1 << 32;
 
+/// What marks the name of a new label. No name has it.
+const NEW_LABEL: char = '\0';
+
 impl UserType {
     /// The type of the rows of a relation with these columns.
     pub fn of_rows(
@@ -108,6 +111,49 @@ impl UserType {
             UserTypeKind::Domain(domain) => domain.base.arrow(),
             UserTypeKind::Composite(attributes) => field::of_attributes(attributes),
         }
+    }
+
+    /// The type with the new labels of enums marked in their names: what metadata of fields hold. [`Self::unmarked`] is the
+    /// reverse.
+    pub(crate) fn marked(&self) -> Self {
+        self.with_labels(&|label| match label.is_new {
+            true => EnumLabel { name: format!("{NEW_LABEL}{}", label.name), ..label.clone() },
+            false => label.clone(),
+        })
+    }
+
+    /// The type that was marked so.
+    pub fn unmarked(&self) -> Self {
+        self.with_labels(&|label| match label.name.strip_prefix(NEW_LABEL) {
+            Some(name) => EnumLabel { name: name.to_owned(), is_new: true, ..*label },
+            None => label.clone(),
+        })
+    }
+
+    /// The type with other labels of its enum and of those within it.
+    fn with_labels(&self, of: &dyn Fn(&EnumLabel) -> EnumLabel) -> Self {
+        fn within(sql_type: &SqlType, of: &dyn Fn(&EnumLabel) -> EnumLabel) -> SqlType {
+            match sql_type {
+                SqlType::Array(item) => SqlType::Array(Box::new(within(item, of))),
+                SqlType::User(user) => SqlType::User(Arc::new(user.with_labels(of))),
+                other => other.clone(),
+            }
+        }
+        let kind = match &self.kind {
+            UserTypeKind::Enum(labels) => UserTypeKind::Enum(labels.iter().map(of).collect()),
+            UserTypeKind::Domain(domain) => {
+                let base = Box::new(within(&domain.base, of));
+                UserTypeKind::Domain(Domain { base, ..domain.clone() })
+            }
+            UserTypeKind::Composite(attributes) => {
+                let attribute = |attribute: &Attribute| Attribute {
+                    name: attribute.name.clone(),
+                    sql_type: within(&attribute.sql_type, of),
+                };
+                UserTypeKind::Composite(attributes.iter().map(attribute).collect())
+            }
+        };
+        Self { kind, ..self.clone() }
     }
 
     /// A composite type with other types of its attributes.

@@ -147,9 +147,13 @@ pub fn check(check: &Check, pretty: bool) -> String {
 
 /// The definition of a condition of a domain.
 pub fn domain_check(of: &DomainCheck, pretty: bool) -> String {
-    let shown = grammar::rename_column(&of.expression, "value", "VALUE");
-    let expression = shown.unwrap_or_else(|| of.expression.clone());
+    let expression = of_domain(&of.expression);
     check(&Check { name: of.name.clone(), expression, is_valid: of.is_valid }, pretty)
+}
+
+/// An expression of a domain, in which VALUE is the value.
+pub fn of_domain(text: &str) -> String {
+    grammar::rename_column(text, "value", "VALUE").unwrap_or_else(|| text.to_owned())
 }
 
 /// The definition of a foreign key. `referenced` is the name of the table that it refers to.

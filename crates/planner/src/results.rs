@@ -12,7 +12,7 @@ use std::sync::Arc;
 use store::catalog::{SqlType, SystemType, UserType};
 use values::error::{Error, Result};
 use values::field::Field;
-use values::types::{TYPE_KEY, of_field, plan_field};
+use values::types::{TYPE_KEY, is_declared, of_field, plan_field};
 
 /// A plan whose columns have the values that clients get: labels of enums, and names of objects. `fields` describe the columns.
 ///
@@ -67,7 +67,9 @@ pub fn with_types(plan: LogicalPlan, fields: &[Field]) -> datafusion::common::Re
             (DataType::List(wanted), DataType::List(has)) => wanted.data_type() == has.data_type(),
             (wanted, has) => wanted == *has,
         };
-        if !is_unknown || !(is_named(wanted) || is_plainer(wanted, &has)) || !fits {
+        let is_renamed = is_unknown && (is_named(wanted) || is_plainer(wanted, &has));
+        let is_declared_here = known.declared && is_numeric(wanted) && !is_declared(field);
+        if !fits || !(is_renamed || is_declared_here) {
             return column;
         }
         is_changed = true;
@@ -96,6 +98,14 @@ fn is_named(sql_type: &SqlType) -> bool {
         SqlType::Varchar(_) | SqlType::Char(_) => true,
         SqlType::Precise(of, _) => **of != SqlType::NUMERIC,
         other => other.user_type().is_some(),
+    }
+}
+
+/// Whether a type, or that of the items of arrays, is a numeric.
+fn is_numeric(sql_type: &SqlType) -> bool {
+    match sql_type {
+        SqlType::Array(item) => is_numeric(item),
+        other => matches!(other, SqlType::Numeric { .. }),
     }
 }
 

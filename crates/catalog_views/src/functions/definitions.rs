@@ -147,7 +147,13 @@ fn expression(scope: &Scope, row: &Row<'_>, text: &str) -> String {
             format!("nextval('{}'::regclass)", name.replace('\'', "''"))
         }
         // What begins otherwise has no parentheses around it.
-        None if row.flag(2) == Some(true) && text.starts_with('(') => definitions::shortened(text),
+        None if row.flag(2) == Some(true) && text.starts_with('(') => {
+            let short = definitions::shortened(text);
+            match scope.class(row, 1) {
+                Some(_) => short,
+                None => definitions::of_domain(&short),
+            }
+        }
         None => text.to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::numbers;
 use datafusion::arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
-use store::catalog::{SqlType, SystemType, USER_TYPE, stable};
+use store::catalog::{SqlType, SystemType, USER_TYPE, UserType, stable};
 
 pub use store::catalog::TYPE_KEY;
 
@@ -16,7 +16,7 @@ pub fn of_field(field: &Field) -> SqlType {
 }
 
 /// Whether the length, precision and scale of a field's type were declared, by a column or a cast.
-pub(crate) fn is_declared(field: &Field) -> bool {
+pub fn is_declared(field: &Field) -> bool {
     named_by(field).is_some()
 }
 
@@ -44,7 +44,8 @@ fn of_name(name: &str) -> Option<SqlType> {
         return Some(SqlType::Array(Box::new(of_name(item)?)));
     }
     if let Some(user) = name.strip_prefix(USER_TYPE) {
-        return Some(SqlType::User(Arc::new(stable::decode(&bytes_of_hex(user)?).ok()?)));
+        let user: UserType = stable::decode(&bytes_of_hex(user)?).ok()?;
+        return Some(SqlType::User(Arc::new(user.unmarked())));
     }
     let (name, digits) = match name.split_once('(') {
         Some((name, digits)) => (name, digits.strip_suffix(')')?),

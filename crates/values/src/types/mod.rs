@@ -8,6 +8,7 @@ mod field;
 mod names;
 
 pub use expression::{CHOICE_FUNCTIONS, of_expression};
-pub(crate) use field::is_declared;
-pub use field::{SYSTEM_TYPE_KEY, TYPE_KEY, of_arrow, of_field, plan_field, with_system_type};
+pub use field::{
+    SYSTEM_TYPE_KEY, TYPE_KEY, is_declared, of_arrow, of_field, plan_field, with_system_type,
+};
 pub use names::{BPCHAR, CHAR, NAME, OID, REFCURSOR, is_record, name_without_length};

@@ -22,14 +22,10 @@ impl Binder<'_> {
     ) -> Result<(Vec<Assigned>, Vec<Expr>)> {
         let (mut targets, mut values) = (Vec::<Assigned>::new(), Vec::new());
         let mut parts: Vec<usize> = Vec::new();
-        for node in nodes {
+        // All values are bound before the first is assigned, which may give a parameter its type.
+        let bound = nodes.iter().map(|node| self.set_value(node)).collect::<Result<Vec<_>>>()?;
+        for (node, bound) in nodes.iter().zip(bound) {
             let assignment = super::assigned(node)?;
-            let value = names::node(assignment.val.as_deref())?;
-            let bound = self.in_clause(Clause::Update, |binder| match value {
-                NodeEnum::MultiAssignRef(part) => binder.part_of_row(part),
-                NodeEnum::SetToDefault(_) => Ok(None),
-                value => binder.expression(value).map(Some),
-            })?;
             let column = target.column(assignment)?;
             let known = targets.iter().position(|known| known.column == column);
             if !assignment.indirection.is_empty() {
@@ -69,6 +65,16 @@ impl Binder<'_> {
             });
         }
         Ok((targets, values))
+    }
+
+    /// The value of an assignment as it is written; `None` is DEFAULT.
+    fn set_value(&mut self, node: &Node) -> Result<Option<Expr>> {
+        let value = names::node(super::assigned(node)?.val.as_deref())?;
+        self.in_clause(Clause::Update, |binder| match value {
+            NodeEnum::MultiAssignRef(part) => binder.part_of_row(part),
+            NodeEnum::SetToDefault(_) => Ok(None),
+            value => binder.expression(value).map(Some),
+        })
     }
 
     /// The value of one column of `(a, b) = ...`; `None` is DEFAULT.
