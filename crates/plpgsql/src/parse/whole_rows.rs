@@ -213,8 +213,11 @@ impl Place<'_> {
             return Some((self.at, last, format!("ROW({})", row.list())));
         }
         let is_as_text = self.is(last + 1, "::") && self.is(last + 2, "text");
-        if is_as_text && (has_star || row.may_be_absent) {
+        if is_as_text && row.may_be_absent {
             return Some((self.at, last + 2, row.as_value("r_::text")));
+        }
+        if is_as_text && has_star {
+            return Some((self.at, last, format!("ROW({})", row.list())));
         }
         if has_star {
             return Some((self.at, last, row.list()));
