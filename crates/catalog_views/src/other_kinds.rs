@@ -14,6 +14,12 @@ pub fn wrong_drop(name: &str, wanted: ObjectKind, kind: &str) -> Error {
     Error::new(SqlState::WrongObjectType, message).with_hint(hint)
 }
 
+/// The refusal of another definition of a system table, also to superusers.
+pub fn of_system(name: &str) -> Error {
+    let message = format!("permission denied: \"{name}\" is a system catalog");
+    Error::new(SqlState::InsufficientPrivilege, message)
+}
+
 /// Refuses to drop what has a name that is no relation of users.
 ///
 /// # Errors
@@ -28,8 +34,7 @@ pub fn refuse_drop(
         None => Ok(()),
         Some(Class::System(shape)) if shape.is_function() => Ok(()),
         Some(class @ Class::System(_)) if class.kind() == wanted.name() => {
-            let message = format!("permission denied: \"{}\" is a system catalog", name.name);
-            Err(Error::new(SqlState::InsufficientPrivilege, message))
+            Err(of_system(&name.name))
         }
         Some(class) => Err(wrong_drop(&name.name, wanted, class.kind())),
     }

@@ -33,7 +33,10 @@ fn run(journal: &Journal, writes_here: bool) -> (u64, u64) {
 fn check(left: &MemoryDisk, appended_count: u64, acknowledged: u64, what: &str) {
     let (journal, found, recovered) = start(left, small()).expect(what);
     let count = found.len() as u64;
-    assert!((acknowledged..=appended_count).contains(&count), "{what}: {count} commands");
+    assert!(
+        (acknowledged..=appended_count).contains(&count),
+        "{what}: {count} commands of {acknowledged} to {appended_count}"
+    );
     for (seed, (_, kind, body)) in (0u64..).zip(&found) {
         let expected = appended(seed, (seed as usize * 97) % 1500);
         assert_eq!((*kind, body), (expected.0, &expected.1), "{what}: command {seed}");

@@ -31,6 +31,7 @@ mod view_checks;
 mod writer;
 
 use crate::context::Frame;
+use catalog_views::other_kinds;
 use catalog_views::relation_names::{a_kind, find_named, missing_relation};
 use grammar::tree::RangeVar;
 use parser::commands::RelationName;
@@ -52,6 +53,10 @@ pub(crate) fn named_target(
     if let Some(relation) = relation {
         frame.access(tables.catalog()).require(relation, needed)?;
     }
+    let of_system = || match needed.contains(Privileges::OWNER) {
+        true => other_kinds::of_system(&name.name),
+        false => frame.access(tables.catalog()).no_change_of_system(&name.name),
+    };
     match relation {
         Some(Relation::Table(table)) if table.materialized.is_none() => Ok(Arc::clone(table)),
         Some(other) => Err(Error::new(
@@ -60,11 +65,9 @@ pub(crate) fn named_target(
         )),
         None => match &name.schema {
             Some(schema) if store::catalog::RESERVED_SCHEMAS.contains(&schema.as_str()) => {
-                Err(frame.access(tables.catalog()).no_change_of_system(&name.name))
+                Err(of_system())
             }
-            None if catalog_views::is_implicit(&name.name) => {
-                Err(frame.access(tables.catalog()).no_change_of_system(&name.name))
-            }
+            None if catalog_views::is_implicit(&name.name) => Err(of_system()),
             _ => Err(missing_relation(tables.catalog(), frame.path(), name)),
         },
     }
