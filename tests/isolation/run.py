@@ -6,8 +6,8 @@
     run.py --pando URL [--pando URL ...] [NAME ...]    the same, of servers that are running
     run.py --record URL                                records PostgreSQL's answers in `expected.txt`
 
-With several servers the sessions are connected to them in turn. A step that does not return within 0.4 s
-is "waiting"; what it answers later is shown where it does. Scripts are in the files of the folder `scripts`:
+With several servers the sessions are connected to them in turn. A step that does not return within a second
+is "waiting"; what it answers later is shown where it does. An answer that is expected is awaited. Scripts are in the files of the folder `scripts`:
 
     # a comment
     setup: SQL                        before the sessions begin
@@ -36,7 +36,8 @@ except ImportError:
     os.execv(python, [str(python), *sys.argv])
 
 HERE = pathlib.Path(__file__).parent
-WAIT = 1.0
+# Seconds for a statement that is to wait, for one that has nothing to wait for, and for an answer that is expected.
+WAIT, GOES_ON, EXPECTED = 1.0, 0.5, 30.0
 LEVELS = ["read committed", "repeatable read"]
 
 
@@ -54,10 +55,10 @@ class Session:
         while (sql := self.work.get()) is not None:
             self.answers.put(answer(self.connection, sql))
 
-    def run(self, sql):
+    def run(self, sql, seconds):
         self.work.put(sql)
         self.is_waiting = True
-        return self.poll(WAIT)
+        return self.poll(seconds)
 
     def poll(self, seconds):
         try:
@@ -106,7 +107,18 @@ def read(path):
     return scripts
 
 
-def run(urls, script, level, prepares=False):
+def parts(expected):
+    """Of the answers that are expected of each step: whether it answers at once, and who goes on after it."""
+    found = []
+    for line in expected:
+        if not line.startswith("   "):
+            found.append((not line.endswith("-> waiting"), set()))
+        elif "goes on" in line and found:
+            found[-1][1].add(int(line.split()[0]))
+    return found
+
+
+def run(urls, script, level, prepares=False, expected=()):
     with psycopg.connect(urls[0], autocommit=True) as connection:
         for sql in script["setup"]:
             connection.execute(sql)
@@ -114,18 +126,21 @@ def run(urls, script, level, prepares=False):
         time.sleep(0.3)
     sessions, out = {}, []
 
-    def poll(seconds):
+    def poll(seconds, awaited=()):
         for number, session in sorted(sessions.items()):
-            if session.is_waiting and (late := session.poll(seconds)) is not None:
+            limit = EXPECTED if number in awaited else seconds
+            if session.is_waiting and (late := session.poll(limit)) is not None:
                 out.append(f"   {number} goes on: {late}")
 
+    known = iter(parts(expected))
     for number, sql in script["steps"]:
         if number not in sessions:
             sessions[number] = Session(urls[(number - 1) % len(urls)], prepares)
         sql = sql.replace("%level%", level)
-        answered = sessions[number].run(sql)
+        is_answered, awaited = next(known, (False, ()))
+        answered = sessions[number].run(sql, EXPECTED if is_answered else WAIT)
         out.append(f"{number}: {sql} -> {answered or 'waiting'}")
-        poll(0.5)
+        poll(GOES_ON, awaited)
     deadline = time.monotonic() + 4
     while any(session.is_waiting for session in sessions.values()) and time.monotonic() < deadline:
         poll(0.1)
@@ -188,7 +203,8 @@ def compare(urls, names, prepares):
     answers, failed, total = expected(), 0, 0
     for title, script, level in scripts(names):
         total += 1
-        theirs, ours = answers[title], run(urls, script, level, prepares)
+        theirs = answers[title]
+        ours = run(urls, script, level, prepares, theirs)
         if theirs == ours:
             print(f"ok    {title[3:]}", flush=True)
             continue
