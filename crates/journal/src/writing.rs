@@ -30,14 +30,22 @@ impl Shared {
     /// waits for that one first.
     ///
     /// # Errors
-    /// Those of the disk. The journal has to stop then.
+    /// Those of the disk. The journal has stopped then.
     pub(crate) fn write_gathered(&self) -> Result<(), Error> {
         let mut files = self.files.lock();
         let Some(Gathered { writes, last }) = self.gathered() else { return Ok(()) };
-        flush(self, &mut files, writes)?;
+        let guard = StopOnPanic(self);
+        self.stopping(flush(self, &mut files, writes))?;
         (self.listener)(last);
         self.durable.advance(last);
+        std::mem::forget(guard);
         Ok(())
+    }
+
+    /// Stops the journal if the disk has failed. The files are locked still: whoever waits for them would write behind a
+    /// gap, where no start looks for records, and tell that what it wrote is durable.
+    fn stopping<T>(&self, written: Result<T, Error>) -> Result<T, Error> {
+        written.inspect_err(|error| self.stop(&error.to_string()))
     }
 
     /// Writes what has gathered; [`Self::sync_written`] is to follow. `None` if there was nothing.
@@ -47,7 +55,7 @@ impl Shared {
     pub(crate) fn write_unsynced(&self) -> Result<Option<Written>, Error> {
         let mut files = self.files.lock();
         let Some(Gathered { writes, last }) = self.gathered() else { return Ok(None) };
-        let segment = write(self, &mut files, &writes)?;
+        let segment = self.stopping(write(self, &mut files, &writes))?;
         Ok(segment.map(|segment| Written { segment, last }))
     }
 
@@ -56,7 +64,8 @@ impl Shared {
     /// # Errors
     /// As [`Self::write_gathered`].
     pub(crate) fn sync_written(&self, written: Written) -> Result<(), Error> {
-        sync(self, &mut self.files.lock(), written.segment)?;
+        let mut files = self.files.lock();
+        self.stopping(sync(self, &mut files, written.segment))?;
         (self.listener)(written.last);
         self.durable.advance(written.last);
         Ok(())
@@ -80,12 +89,8 @@ impl Shared {
         if self.durable.position() >= position {
             return;
         }
-        let guard = StopOnPanic(self);
-        let written = self.write_gathered();
-        std::mem::forget(guard);
-        if let Err(error) = written {
-            self.stop(&error.to_string());
-        }
+        // An error has stopped the journal, which those who wait are told.
+        let _ = self.write_gathered();
         // The flusher allocates segments, and ends when the journal has stopped.
         if self.state().wants_flusher() {
             self.signal();

@@ -85,6 +85,42 @@ fn an_error_at_any_sync_stops_the_journal_and_loses_nothing() {
     assert!(stopped > 10, "{stopped} runs met their fault");
 }
 
+/// The position of the last of some commands of a thread that were acknowledged.
+fn acknowledged(journal: &Journal, thread: u64) -> Option<Position> {
+    let mut last = None;
+    for seed in thread * COMMANDS..(thread + 1) * COMMANDS {
+        let room = room(journal, 100).map(Room::written_here);
+        let Ok(position) = room.and_then(|room| append_in(journal, room, seed, 100)) else { break };
+        journal.write_here(position);
+        if journal.wait_committed(position).is_err() {
+            break;
+        }
+        last = Some(position);
+    }
+    last
+}
+
+#[test]
+fn nobody_writes_behind_what_was_not_written() {
+    for number in 0..200 {
+        let disk = MemoryDisk::new();
+        let (journal, ..) = start(&disk, small()).expect("it starts");
+        let (writes, _) = disk.operations();
+        disk.plan(Fault::Write(writes + number % 40));
+        let last = std::thread::scope(|scope| {
+            let run = |thread| {
+                let journal = &journal;
+                scope.spawn(move || acknowledged(journal, thread))
+            };
+            let threads: Vec<_> = [0, 1, 2, 3].map(run).into();
+            threads.into_iter().filter_map(|of| of.join().expect("it ends")).max()
+        });
+        drop(journal);
+        let (.., recovered) = start(&disk.crash(number), small()).expect("it starts again");
+        assert!(Some(recovered.last) >= last, "{number}: {recovered:?}, but {last:?}");
+    }
+}
+
 #[test]
 fn a_crash_at_any_time_loses_nothing_that_was_acknowledged() {
     for seed in 0..300 {
