@@ -125,7 +125,7 @@ impl Binder<'_> {
                     Some(known) => *known = Some(SqlType::plain(to)),
                     None => {}
                 }
-                self.decided.push((number, location));
+                self.decided.insert((number, location));
             }
             Kind::Literal(Literal::Text(_)) if to == Oid::RECORD => {
                 let message = "input of anonymous composite types is not implemented";

@@ -52,7 +52,7 @@ use crate::tree::{Column, CteId, Expr, NamedChange, Query, RelationId, SelectId,
 use grammar::tree::NodeEnum;
 use routine::Expansion;
 use scope::Scope;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use crate::tree::walk::{children, children_mut, contains, whole_rows};
@@ -272,7 +272,7 @@ pub(crate) struct Binder<'a> {
     /// The types of the parameters, as far as they are known.
     parameters: Vec<Option<SqlType>>,
     /// The numbers and locations of parameters that had no type before their place gave them one.
-    decided: Vec<(u32, i32)>,
+    decided: HashSet<(u32, i32)>,
     relations: u32,
     selects: u32,
     ctes: u32,
@@ -327,7 +327,7 @@ impl<'a> Binder<'a> {
         Self {
             catalog,
             parameters: parameters.to_vec(),
-            decided: Vec::new(),
+            decided: HashSet::new(),
             relations: 0,
             selects: 0,
             ctes: 0,
