@@ -211,6 +211,69 @@ async fn a_cursor_with_hold_survives_a_commit_but_not_a_rollback() {
     assert_eq!(values(&client, "SELECT count(*) FROM pg_cursors").await, ["0"]);
 }
 
+/// Its warning had made the connection forget the savepoints: no later rollback closed cursors.
+#[tokio::test]
+async fn begin_in_a_transaction_keeps_its_savepoints() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    client.simple_query("CREATE TABLE t (a int PRIMARY KEY)").await.expect("made");
+    let begun = "BEGIN; DECLARE a CURSOR FOR VALUES (1); SAVEPOINT s; INSERT INTO t VALUES (1)";
+    client.simple_query(begun).await.expect("begun");
+    let names = "SELECT name FROM pg_cursors ORDER BY name";
+    for (begin, declare) in [
+        ("BEGIN", "DECLARE b CURSOR FOR TABLE t"),
+        ("START TRANSACTION", "DECLARE b CURSOR WITH HOLD FOR TABLE t"),
+    ] {
+        client.simple_query(begin).await.expect("only a warning");
+        client.simple_query(declare).await.expect("declared");
+        assert_eq!(values(&client, names).await, ["a", "b"]);
+        client.simple_query("ROLLBACK TO s").await.expect("undone");
+        assert_eq!(values(&client, names).await, ["a"]);
+    }
+    client.simple_query("BEGIN; RELEASE s").await.expect("released");
+    let released = "3B001 savepoint \"s\" does not exist";
+    assert_eq!(refusal(&client, "ROLLBACK TO s").await, released);
+    client.simple_query("ROLLBACK").await.expect("undone");
+    assert_eq!(values(&client, "SELECT count(*) FROM t").await, ["0"]);
+}
+
+/// One that was declared behind savepoints had ended with a rollback to one of a later transaction.
+#[tokio::test]
+async fn savepoints_of_later_transactions_leave_a_held_cursor() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let declare = "SAVEPOINT s; SAVEPOINT t; DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2), (3);";
+    for commit in ["COMMIT; BEGIN", "COMMIT AND CHAIN"] {
+        client.simple_query(&format!("BEGIN; {declare} {commit}")).await.expect("held");
+        client.simple_query("SAVEPOINT u").await.expect("set");
+        assert_eq!(values(&client, "FETCH h").await, ["1"]);
+        client.simple_query("ROLLBACK TO u").await.expect("undone");
+        assert_eq!(values(&client, "FETCH h").await, ["2"]);
+        client
+            .simple_query("RELEASE u; SAVEPOINT s; ROLLBACK TO s; ROLLBACK")
+            .await
+            .expect("ended");
+        assert_eq!(values(&client, "FETCH h").await, ["3"]);
+        client.simple_query("CLOSE h").await.expect("closed");
+    }
+}
+
+/// It had counted as one that succeeds.
+#[tokio::test]
+async fn a_commit_that_fails_closes_its_cursors() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let tables = "CREATE TABLE p (a int PRIMARY KEY); \
+                  CREATE TABLE c (a int REFERENCES p DEFERRABLE INITIALLY DEFERRED)";
+    client.simple_query(tables).await.expect("made");
+    let begun =
+        "BEGIN; DECLARE h CURSOR WITH HOLD FOR VALUES (1); SAVEPOINT s; INSERT INTO c VALUES (1)";
+    client.simple_query(begun).await.expect("begun");
+    assert!(refusal(&client, "COMMIT").await.starts_with("23503"));
+    assert_eq!(refusal(&client, "FETCH h").await, "34000 cursor \"h\" does not exist");
+    assert_eq!(values(&client, "SELECT count(*) FROM pg_cursors").await, ["0"]);
+}
+
 #[tokio::test]
 async fn a_cursor_with_hold_needs_no_transaction_block() {
     let served = serve(&[]);

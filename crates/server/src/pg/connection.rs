@@ -91,10 +91,11 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reports an error; an open transaction has failed.
+    /// Reports an error; an open transaction has failed. That of a failed COMMIT has ended.
     pub(crate) async fn fail(&mut self, error: &Error, offset: usize) {
         self.notices();
         self.session.fail();
+        self.transaction_ended(false, false).await;
         self.listener.metrics.error(error.state());
         self.wire.out.error("ERROR", error, offset);
         // A client that requested answers with Flush waits for this one.

@@ -9,7 +9,9 @@ use super::prepared::{Prepared, changed_result};
 use super::reading::Reading;
 use super::wire::Stream;
 use frontend::Format;
-use query::{Declare, Error, Fetch, Outcome, ScalarValue, SqlState, Statement, TransactionStatus};
+use query::{
+    Declare, Error, Fetch, Listing, Outcome, ScalarValue, SqlState, Statement, TransactionStatus,
+};
 use std::sync::Arc;
 
 /// Maximum number of bytes of rows that a cursor keeps to go back without SCROLL.
@@ -130,7 +132,7 @@ impl<S: Stream> Connection<S> {
 
     /// Follows a statement on savepoints that is done. ROLLBACK TO closes the cursors that were created since.
     pub(crate) fn savepoints_changed(&mut self, statement: &Statement) {
-        use query::Transaction::{Release, RollbackTo, Savepoint};
+        use query::Transaction::{Begin, Commit, Release, Rollback, RollbackTo, Savepoint};
         let Some(transaction) = statement.transaction() else { return };
         let index = |name: &String| self.savepoints.iter().rposition(|known| known == name);
         match transaction {
@@ -148,7 +150,9 @@ impl<S: Stream> Connection<S> {
                 self.portals
                     .retain(|_, portal| portal.kind == Kind::Bound || portal.savepoints <= index);
             }
-            _ => self.savepoints.clear(),
+            // In an open transaction it is only a warning.
+            Begin { .. } => {}
+            Commit { .. } | Rollback { .. } => self.savepoints.clear(),
         }
     }
 
@@ -161,8 +165,9 @@ impl<S: Stream> Connection<S> {
         self.savepoints.clear();
         self.portals.retain(|_, portal| {
             portal.is_committed |= committed && portal.holds();
-            if let Some(listing) = portal.listing.as_ref().filter(|_| portal.is_committed) {
-                listing.committed();
+            if portal.is_committed {
+                portal.savepoints = 0;
+                portal.listing.iter().for_each(Listing::committed);
             }
             portal.is_committed
         });

@@ -13,7 +13,7 @@ pub(crate) struct Portal {
     pub(crate) formats: Vec<Format>,
     pub(crate) state: State,
     pub(crate) kind: Kind,
-    /// The number of savepoints that were open when it was created, and have not been released.
+    /// The number of open savepoints of its transaction that it is behind: 0 once that has committed.
     pub(crate) savepoints: usize,
     /// Whether it outlives the current transaction: a cursor WITH HOLD of a committed transaction.
     pub(crate) is_committed: bool,
