@@ -40,6 +40,21 @@ impl Moved {
         }
     }
 
+    /// The number of the last change, for [`Self::forget_after`].
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Forgets the changes after the one of a number: they are undone.
+    pub fn forget_after(&mut self, number: u64) {
+        while self.order.back().is_some_and(|(_, _, of)| *of > number) {
+            if let Some(undone) = self.order.pop_back() {
+                self.new_keys.remove(&undone);
+            }
+        }
+        self.number = self.number.min(number);
+    }
+
     /// Adds changes that have happened later.
     pub fn append(&mut self, later: Self) {
         let Self { mut new_keys, order, number } = later;
@@ -139,6 +154,34 @@ mod tests {
         let mut all = moved(&[&[("a", "b")]]);
         all.append(moved(&[&[("b", "c")], &[("c", "d")]]));
         assert_eq!(followed(&all, "a"), [key("a"), key("b"), key("c"), key("d")]);
+    }
+
+    #[test]
+    fn undone_changes_are_not_followed() {
+        let mut moved = moved(&[&[("a", "b")]]);
+        let before = moved.number();
+        moved.note(1, [(key("b"), key("c")), (key("x"), key("y"))]);
+        moved.note(1, [(key("c"), key("d"))]);
+        moved.forget_after(before);
+        assert_eq!(followed(&moved, "a"), [key("a"), key("b")]);
+        assert_eq!(followed(&moved, "x"), [key("x")]);
+        moved.note(1, [(key("b"), key("e"))]);
+        assert_eq!(followed(&moved, "a"), [key("a"), key("b"), key("e")]);
+        moved.forget_after(moved.number());
+        assert_eq!(followed(&moved, "b"), [key("b"), key("e")], "what is before stays");
+        moved.forget_after(0);
+        assert!(moved.is_empty());
+        assert!(moved.new_keys.is_empty());
+    }
+
+    #[test]
+    fn changes_before_undone_ones_are_told() {
+        let mut own = moved(&[&[("a", "b")], &[("b", "c")]]);
+        own.forget_after(1);
+        own.note(1, [(key("b"), key("d"))]);
+        let mut all = moved(&[&[("x", "a")]]);
+        all.append(own);
+        assert_eq!(followed(&all, "x"), [key("a"), key("b"), key("d"), key("x")]);
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub struct DistributedSavepoint {
     here: Savepoint,
     number: u64,
     changes: RowChanges,
+    /// The number of the last change of keys.
+    moved: u64,
 }
 
 impl Store {
@@ -402,7 +404,8 @@ impl DistributedTransaction {
     pub fn savepoint(&mut self) -> DistributedSavepoint {
         self.savepoints += 1;
         let (here, changes) = (self.here.savepoint(), self.changes.clone());
-        DistributedSavepoint { here, number: self.savepoints, changes }
+        let moved = self.moved.number();
+        DistributedSavepoint { here, number: self.savepoints, changes, moved }
     }
 
     /// Rolls back to a savepoint of this transaction.
@@ -412,6 +415,7 @@ impl DistributedTransaction {
     pub async fn rollback_to(&mut self, savepoint: &DistributedSavepoint) -> Result<(), Error> {
         self.here.rollback_to(&savepoint.here);
         self.changes = savepoint.changes.clone();
+        self.moved.forget_after(savepoint.moved);
         match &self.elsewhere {
             Some(e) if e.has_writes => e.peers.rollback_to(e.id, savepoint.number).await,
             _ => Ok(()),
