@@ -1,7 +1,7 @@
 //! Which rows a statement has chosen to change: if it is executed again, it changes no others.
 
 use crate::Moved;
-use sdds::Key;
+use sdds::{Key, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement is executed again at most so many times. Each time it holds a row more for which it has
@@ -35,10 +35,10 @@ impl Chosen {
         self.again <= AGAIN_MAX
     }
 
-    /// Chooses the rows also where they have other keys now.
-    pub fn follow(&mut self, moved: &Moved) {
+    /// Chooses the rows also where they have got other keys since a snapshot: that of the last execution.
+    pub fn follow(&mut self, moved: &Moved, snapshot: Timestamp) {
         for (table, keys) in &mut self.keys {
-            moved.follow(*table, keys);
+            moved.follow(*table, keys, snapshot);
         }
     }
 

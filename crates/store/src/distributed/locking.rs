@@ -10,10 +10,10 @@ use super::{DistributedTransaction, by_owner};
 use crate::locking::{DEADLOCK_PAUSE, LockWait, refuse_deadlock};
 use crate::peers::{ATTEMPTS_MAX, LockPolicy, RowLocks};
 use crate::transaction::Transaction;
-use crate::{Error, error};
+use crate::{Error, Store, error};
 use catalog::{Table, TableId};
 use locks::{Chosen, Mode, Owner, Party};
-use sdds::{GroupId, Key, KeyRange};
+use sdds::{GroupId, Key, KeyRange, Timestamp};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -241,20 +241,23 @@ impl DistributedTransaction {
         if !self.chosen.again() {
             return Ok(false);
         }
+        let before = self.snapshot().timestamp();
         self.store().durable_now().wait().await?;
         let is_newer = self.refresh().await?;
         // Whoever has changed keys has said so before the change was visible.
         let store = Arc::clone(self.store());
-        self.chosen.follow(&store.holds().lock().locks.moved);
+        self.chosen.follow(&store.holds().lock().locks.moved, before);
         Ok(is_newer)
     }
 
-    /// Says where the rows are whose keys the transaction changes: statements that wait for it follow them.
-    pub(super) fn tell_moves(&mut self) {
-        if !self.moved.is_empty() {
-            let moved = std::mem::take(&mut self.moved);
-            self.store().holds().lock().locks.moved.append(moved);
+    /// Says where the rows are whose keys the transaction changes: statements that wait for it follow them. Returns the number
+    /// of the changes, for [`settle_moves`].
+    pub(super) fn tell_moves(&mut self) -> Option<u64> {
+        if self.moved.is_empty() {
+            return None;
         }
+        let moved = std::mem::take(&mut self.moved);
+        Some(self.store().holds().lock().locks.moved.append(moved))
     }
 
     /// How long it waits for a lock.
@@ -316,6 +319,18 @@ impl DistributedTransaction {
     pub fn release_to(&mut self, savepoint: &super::DistributedSavepoint) {
         self.here.release_to(&savepoint.here);
     }
+}
+
+/// Says when the changes of keys of a transaction were committed: statements that see the commit do not follow them. If it is
+/// not known whether they were, they are still followed.
+pub(super) fn settle_moves(store: &Store, number: u64, committed: &Result<Timestamp, Error>) {
+    let at = match committed {
+        Ok(timestamp) => *timestamp,
+        // Nothing has changed.
+        Err(error) if error.is_retryable() => Timestamp::ZERO,
+        Err(_) => return,
+    };
+    store.holds().lock().locks.moved.committed(number, at);
 }
 
 /// Waits for another server that waits for a lock.

@@ -433,7 +433,17 @@ impl DistributedTransaction {
         }
         self.lock_changed().await?;
         let serialized = self.serialized().await?;
-        self.tell_moves();
+        let told = self.tell_moves();
+        let store = Arc::clone(self.store());
+        let committed = self.commit_told(serialized).await;
+        if let Some(number) = told {
+            locking::settle_moves(&store, number, &committed);
+        }
+        committed
+    }
+
+    /// Commits, after the changes of keys have been told.
+    async fn commit_told(mut self, serialized: Option<Serialized>) -> Result<Timestamp, Error> {
         let Some(mut elsewhere) = self.elsewhere.take() else {
             return self.here.commit_async().await;
         };
