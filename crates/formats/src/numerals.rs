@@ -7,6 +7,12 @@ use values::error::{Error, Result, SqlState};
 const DOUBLE_DIGITS: usize = 15;
 const REAL_DIGITS: usize = 6;
 
+/// No floating-point number has more significant digits: behind them there are zeros.
+const FLOAT_DIGITS_MAX: usize = 800;
+
+/// The most digits of a numeric behind its point.
+const NUMERIC_AFTER_MAX: usize = 16_383;
+
 /// The longest Roman numeral that is written, MMMDCCCLXXXVIII, has as many letters.
 const ROMAN_LENGTH: usize = 15;
 
@@ -77,7 +83,7 @@ impl Number {
         let shift = if pattern.is_shifted { pattern.shifted as u32 } else { 0 };
         let after = pattern.after;
         let whole = |value: i64| {
-            let zeros = if after > 0 { format!(".{:0<after$}", "") } else { String::new() };
+            let zeros = if after > 0 { ".".to_owned() + &"0".repeat(after) } else { String::new() };
             (format!("{value}{zeros}"), after)
         };
         match self {
@@ -92,7 +98,7 @@ impl Number {
             Self::Numeric(value, scale) => {
                 let product = 10_i128.checked_pow(shift).and_then(|power| value.checked_mul(power));
                 let value = product.ok_or_else(|| out_of_range("numeric"))?;
-                Ok((decimal(rounded(value, scale, after), after), after))
+                Ok((decimal(value, scale, after.min(NUMERIC_AFTER_MAX)), after))
             }
             Self::Real(value) => {
                 let product = value * 10_f32.powi(shift.cast_signed());
@@ -107,7 +113,9 @@ impl Number {
     fn scientific(self, pattern: &Pattern) -> String {
         let float = |value: f64| {
             if value.is_finite() {
-                exponential(&format!("{value:.*e}", pattern.after))
+                let digits = pattern.after.min(FLOAT_DIGITS_MAX);
+                let zeros = "0".repeat(pattern.after - digits);
+                exponential(&format!("{value:.digits$e}").replace('e', &format!("{zeros}e")))
             } else {
                 let (before, after) = ("#".repeat(pattern.before), "#".repeat(pattern.after + 4));
                 format!(" {before}.{after}")
@@ -131,26 +139,25 @@ fn plain(digits: String) -> Numeral {
     Numeral { digits, is_negative: false, blanks: 0, before: 0, after: 0 }
 }
 
-/// A decimal rounded to other digits behind its point, away from zero in the middle.
-pub(super) fn rounded(value: i128, scale: u32, after: usize) -> i128 {
-    let after = after as u32;
-    if after >= scale {
-        return 10_i128
-            .checked_pow(after - scale)
-            .and_then(|power| value.checked_mul(power))
-            .unwrap_or(value);
-    }
-    let Some(power) = 10_i128.checked_pow(scale - after) else { return 0 };
+/// A decimal rounded to fewer digits behind its point, away from zero in the middle.
+fn rounded(value: i128, scale: u32, after: u32) -> i128 {
+    let Some(power) = 10_i128.checked_pow(scale.saturating_sub(after)) else { return 0 };
     let half = power / 2 * value.signum();
     value.checked_add(half).unwrap_or(value) / power
 }
 
-fn decimal(value: i128, after: usize) -> String {
+/// A decimal with other digits behind its point.
+fn decimal(value: i128, scale: u32, after: usize) -> String {
+    // Zeros at the end are written, not computed: there may be any number of them.
+    let places = u32::try_from(after).map_or(scale, |after| after.min(scale));
+    let value = rounded(value, scale, places);
+    let places = places as usize;
     let sign = if value < 0 { "-" } else { "" };
-    let digits = format!("{:0>width$}", value.unsigned_abs(), width = after + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - after);
+    let digits = value.unsigned_abs().to_string();
+    let digits = "0".repeat((places + 1).saturating_sub(digits.len())) + &digits;
+    let (whole, fraction) = digits.split_at(digits.len() - places);
     let point = if after > 0 { "." } else { "" };
-    format!("{sign}{whole}{point}{fraction}")
+    format!("{sign}{whole}{point}{fraction}{}", "0".repeat(after - places))
 }
 
 /// A floating-point number with no more digits than are significant, and those after the point.
@@ -181,11 +188,11 @@ fn exponential(text: &str) -> String {
 fn scientific_decimal(value: i128, scale: u32, after: usize) -> String {
     let digits = value.unsigned_abs().to_string().len();
     if value == 0 {
-        return exponential(&format!("{}e0", decimal(0, after)));
+        return exponential(&format!("{}e0", decimal(0, 0, after)));
     }
     let exponent = digits as i64 - 1 - i64::from(scale);
     // The mantissa has all digits but one behind its point.
-    let mantissa = decimal(rounded(value, digits as u32 - 1, after), after);
+    let mantissa = decimal(value, digits as u32 - 1, after);
     exponential(&format!("{mantissa}e{exponent}"))
 }
 

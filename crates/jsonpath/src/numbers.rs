@@ -50,7 +50,9 @@ impl Decimal {
 
     fn text(self) -> String {
         let places = self.scale as usize;
-        let digits = format!("{:0>1$}", self.digits.unsigned_abs(), places + 1);
+        let digits = self.digits.unsigned_abs().to_string();
+        // A width of `format!` has 16 bits only.
+        let digits = "0".repeat((places + 1).saturating_sub(digits.len())) + &digits;
         with_point(self.digits < 0, digits, places)
     }
 
@@ -208,6 +210,8 @@ mod tests {
                 "{left} {operator} {right}"
             );
         }
+        let zero = format!("0.{}", "0".repeat(40_000));
+        assert_eq!(computed('*', &zero, &zero), Ok(format!("0.{}", "0".repeat(80_000))));
         assert!(computed('/', "1", "0").is_err());
         assert!(computed('*', &"9".repeat(30), &"9".repeat(30)).is_err());
     }

@@ -130,7 +130,7 @@ impl<H: Host> Machine<'_, H> {
         // The output of `character(n)` has the blanks that its text has not.
         let length = of.strip_prefix("character(").and_then(|rest| rest.strip_suffix(')'));
         Ok(match length.and_then(|length| length.parse::<usize>().ok()) {
-            Some(length) => text.map(|text| format!("{text:<length$}")),
+            Some(length) => text.map(|text| with_blanks(text, length)),
             None => text,
         })
     }
@@ -171,6 +171,13 @@ impl<H: Host> Machine<'_, H> {
         let message = given.unwrap_or_else(|| "assertion failed".to_owned());
         Err(Error::new(SqlState::AssertFailure, message))
     }
+}
+
+/// A text of some characters, with blanks at its end. A width of `format!` has 16 bits only.
+fn with_blanks(mut text: String, length: usize) -> String {
+    let missing = length.saturating_sub(text.chars().count());
+    text.extend(std::iter::repeat_n(' ', missing));
+    text
 }
 
 /// The text of a field in that of its row.
