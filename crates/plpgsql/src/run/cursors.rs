@@ -96,7 +96,8 @@ impl<H: Host> Machine<'_, H> {
         target: &Target,
         arguments: &[Argument],
     ) -> Result<String> {
-        let bound = self.scopes.slot(target)?.0.bound.clone();
+        let (slot, _) = self.scopes.slot(target)?;
+        let (own_name, bound) = (slot.name.to_string(), slot.bound.clone());
         let Some(bound) = bound else {
             let message = "syntax error, expected \"FOR\" at or near \";\"";
             return Err(Error::new(SqlState::SyntaxError, message));
@@ -107,16 +108,16 @@ impl<H: Host> Machine<'_, H> {
             self.row_count = 1;
             self.found(true)?;
         }
-        // The query means the variables around the declaration, wherever the cursor is opened.
-        let depth = self.scopes.block_of(target).map_or(0, |block| block + 1);
-        let left = self.scopes.leave_to(depth);
-        self.scopes.open(Some(target.parts.join(".")));
+        // The query means the variables before the declaration, wherever the cursor is opened.
+        let place = self.scopes.place_of(&target.parts).unwrap_or_default();
+        let left = self.scopes.leave_from(place);
+        self.scopes.open(Some(own_name));
         for ((name, _), (of, value)) in bound.parameters.iter().zip(values) {
             let content = Content::Value { of: of.into(), value };
             self.scopes.declare(Slot::new(name.clone(), content));
         }
         let variables = self.scopes.variables(&bound.query);
-        self.scopes.come_back(depth, left);
+        self.scopes.come_back(place.0, left);
         let query = CursorQuery::Written(&bound.query, &variables);
         self.host.open_cursor(name, bound.scrolls, query).await
     }

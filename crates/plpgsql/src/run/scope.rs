@@ -15,6 +15,8 @@ pub(super) struct Slot<V> {
     pub(super) not_null: bool,
     /// Whether it is a row to which nothing was assigned, or NULL as a whole.
     pub(super) is_unset: bool,
+    /// Whether its first value is being computed: texts cannot mean it yet.
+    pub(super) is_coming: bool,
     /// The query of a cursor's variable that is declared with one.
     pub(super) bound: Option<Arc<BoundCursor>>,
     /// The type of the rows of a relation, if it is a row of one.
@@ -25,8 +27,12 @@ impl<V> Slot<V> {
     /// A variable that may be assigned to.
     pub(super) fn new(name: impl Into<Arc<str>>, content: Content<V>) -> Self {
         let (name, bound, row_type) = (name.into(), None, None);
-        let (is_constant, not_null, is_unset) = (false, false, false);
-        Self { name, content, is_constant, not_null, is_unset, bound, row_type }
+        let (is_constant, not_null, is_unset, is_coming) = (false, false, false, false);
+        Self { name, content, is_constant, not_null, is_unset, is_coming, bound, row_type }
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        *self.name == *name && !self.is_coming
     }
 
     /// The error for a field that the variable does not have. `None` of others.
@@ -55,8 +61,8 @@ pub(super) enum Content<V> {
     Record(Option<Vec<(String, V)>>),
     /// A row of a relation: names, types and values.
     Row(Vec<(String, String, V)>),
-    /// Another name of a variable.
-    Alias(Vec<String>),
+    /// Another name of the variable at a place: the block, and the place in it.
+    Alias((usize, usize)),
 }
 
 impl<V> Content<V> {
@@ -97,6 +103,9 @@ pub(super) fn unassigned(record: &str) -> Error {
         .with_detail("The tuple structure of a not-yet-assigned record is indeterminate.")
 }
 
+/// The name of the variable whose first value is being computed, which no text can have.
+pub(super) const COMING: &str = "";
+
 /// The variables of one block.
 #[derive(Debug)]
 struct Scope<V> {
@@ -110,6 +119,12 @@ const BLOCKS_USUAL: usize = 4;
 /// The variables of all blocks around a statement, the innermost last.
 #[derive(Debug)]
 pub(super) struct Scopes<V>(Vec<Scope<V>>);
+
+/// Variables that texts cannot mean for a time.
+pub(super) struct Left<V> {
+    slots: Vec<Slot<V>>,
+    scopes: Vec<Scope<V>>,
+}
 
 impl<V: Clone> Scopes<V> {
     /// Those of a function that has just been called.
@@ -135,7 +150,8 @@ impl<V: Clone> Scopes<V> {
 
     /// The names and values of the fields of a record that has a row, if a text is nothing but its name.
     pub(super) fn named_fields(&self, text: &str) -> Option<Vec<(String, V)>> {
-        let (scope, slot) = self.place(&text.trim().to_lowercase())?;
+        let name = text.trim().to_lowercase();
+        let ((scope, slot), _) = self.found(std::slice::from_ref(&name))?;
         match &self.0[scope].slots[slot].content {
             Content::Row(fields) => {
                 Some(fields.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect())
@@ -191,20 +207,25 @@ impl<V: Clone> Scopes<V> {
         }
     }
 
-    /// The number of the block that declares a variable.
-    pub(super) fn block_of(&self, target: &Target) -> Option<usize> {
-        self.found(&target.parts).map(|((scope, _), _)| scope)
+    /// The place of the variable with which a name begins.
+    pub(super) fn place_of(&self, parts: &[String]) -> Option<(usize, usize)> {
+        self.found(parts).map(|(place, _)| place)
     }
 
-    /// Leaves the blocks within the first ones, whose variables texts cannot mean until [`Self::come_back`].
-    pub(super) fn leave_to(&mut self, depth: usize) -> Self {
-        Self(self.0.split_off(depth.min(self.0.len())))
+    /// Leaves a variable and all that were declared behind it, which texts cannot mean until [`Self::come_back`].
+    pub(super) fn leave_from(&mut self, (scope, slot): (usize, usize)) -> Left<V> {
+        let scopes = self.0.split_off((scope + 1).min(self.0.len()));
+        let slots = self.0.last_mut().map(|last| last.slots.split_off(slot.min(last.slots.len())));
+        Left { slots: slots.unwrap_or_default(), scopes }
     }
 
-    /// Comes back to blocks that were left.
-    pub(super) fn come_back(&mut self, depth: usize, left: Self) {
-        self.0.truncate(depth);
-        self.0.extend(left.0);
+    /// Comes back to variables that were left in a block.
+    pub(super) fn come_back(&mut self, scope: usize, left: Left<V>) {
+        self.0.truncate(scope + 1);
+        if let Some(last) = self.0.last_mut() {
+            last.slots.extend(left.slots);
+        }
+        self.0.extend(left.scopes);
     }
 
     /// The number of blocks.
@@ -228,6 +249,10 @@ impl<V: Clone> Scopes<V> {
     }
 
     fn place(&self, name: &str) -> Option<(usize, usize)> {
+        if name == COMING {
+            let slot = self.0.last()?.slots.iter().rposition(|slot| slot.is_coming)?;
+            return Some((self.0.len() - 1, slot));
+        }
         if let Some(number) = name.strip_prefix('$') {
             let number: usize = number.parse().ok()?;
             let at = number.checked_sub(1)?;
@@ -235,7 +260,7 @@ impl<V: Clone> Scopes<V> {
         }
         let mut scopes = self.0.iter().enumerate().rev();
         scopes.find_map(|(at, scope)| {
-            Some((at, scope.slots.iter().rposition(|slot| *slot.name == *name)?))
+            Some((at, scope.slots.iter().rposition(|slot| slot.is_named(name))?))
         })
     }
 
@@ -248,12 +273,12 @@ impl<V: Clone> Scopes<V> {
                 let labelled = |scope: &Scope<V>| scope.label.as_ref() == Some(first);
                 let scope = self.0.iter().rposition(labelled)?;
                 let name = parts.get(1)?;
-                let slot = self.0[scope].slots.iter().rposition(|slot| *slot.name == **name)?;
+                let slot = self.0[scope].slots.iter().rposition(|slot| slot.is_named(name))?;
                 ((scope, slot), &parts[2..])
             }
         };
         match &self.0[place.0].slots[place.1].content {
-            Content::Alias(of) => self.found(of).map(|(place, _)| (place, rest)),
+            Content::Alias(of) => Some((*of, rest)),
             _ => Some((place, rest)),
         }
     }
@@ -369,7 +394,7 @@ impl<V: Clone> Scopes<V> {
             let labelled = self.0.iter().enumerate();
             for (at, scope) in labelled.filter(|(_, scope)| scope.label.as_ref() == Some(name)) {
                 for (slot, known) in scope.slots.iter().enumerate() {
-                    if is_named(sql, &known.name) {
+                    if is_meant(sql, known) {
                         self.put_places(&mut all, (at, slot));
                     }
                 }
@@ -413,7 +438,7 @@ impl<V: Clone> Scopes<V> {
                 self.put(&mut all, name, None, &self.0[place.0].slots[place.1]);
             }
             for scope in self.0.iter().filter(|scope| scope.label.as_ref() == Some(name)) {
-                for slot in scope.slots.iter().filter(|slot| is_named(sql, &slot.name)) {
+                for slot in scope.slots.iter().filter(|slot| is_meant(sql, slot)) {
                     self.put(&mut all, &slot.name, Some(name), slot);
                 }
             }
@@ -469,7 +494,7 @@ impl<V: Clone> Scopes<V> {
     }
 }
 
-/// Whether a text has a name.
-fn is_named(sql: &Sql, name: &str) -> bool {
-    sql.names.iter().any(|known| known == name)
+/// Whether a text has the name of a variable that it can mean.
+fn is_meant<V>(sql: &Sql, slot: &Slot<V>) -> bool {
+    sql.names.iter().any(|known| slot.is_named(known))
 }

@@ -4,7 +4,7 @@ use super::Machine;
 use super::context::in_text;
 use super::host::{Answer, Host};
 use super::rows::{content, named_fields};
-use super::scope::{Content, Slot, no_field, unassigned};
+use super::scope::{COMING, Content, Slot, no_field, unassigned};
 use crate::tree::{Declaration, Declared, Sql, Target, TypeName};
 use values::error::{Error, Result, SqlState};
 
@@ -22,8 +22,9 @@ impl<H: Host> Machine<'_, H> {
         let name = declaration.name.clone();
         let (of, is_constant, not_null, default) = match &declaration.kind {
             Declared::Alias(of) => {
-                let content = Content::Alias(of.split('.').map(str::to_owned).collect());
-                self.scopes.declare(Slot::new(name, content));
+                let parts: Vec<String> = of.split('.').map(str::to_owned).collect();
+                let place = self.scopes.place_of(&parts).ok_or_else(|| missing(of))?;
+                self.scopes.declare(Slot::new(name, Content::Alias(place)));
                 return Ok(());
             }
             Declared::Cursor(bound) => {
@@ -63,17 +64,18 @@ impl<H: Host> Machine<'_, H> {
             TypeName::RowOf(of) | TypeName::Plain(of) if is_unset => Some(of.as_str().into()),
             _ => None,
         };
-        let slot = Slot::new(name.clone(), content);
+        let slot = Slot::new(name, content);
         let slot = Slot { is_constant, not_null, is_unset, row_type, ..slot };
         let Some(default) = default.as_ref().filter(|_| is_record) else {
             self.scopes.declare(slot);
             return Ok(());
         };
-        // A constant gets its row before it is one.
-        self.scopes.declare(Slot { is_constant: false, ..slot });
-        let target = Target { parts: vec![name] };
+        // A constant gets its row before it is one. Until then its name means a variable around.
+        self.scopes.declare(Slot { is_constant: false, is_coming: true, ..slot });
+        let target = Target { parts: vec![COMING.to_owned()] };
         self.assign_expression(&target, default).await?;
-        self.scopes.slot(&target)?.0.is_constant = is_constant;
+        let (slot, _) = self.scopes.slot(&target)?;
+        (slot.is_constant, slot.is_coming) = (is_constant, false);
         Ok(())
     }
 
@@ -132,8 +134,7 @@ impl<H: Host> Machine<'_, H> {
             return Ok(of);
         }
         let Some((column, relation)) = parts.split_last().filter(|(_, of)| !of.is_empty()) else {
-            let message = format!("variable \"{}\" does not exist", parts.join("."));
-            return Err(Error::new(SqlState::UndefinedObject, message));
+            return Err(missing(&parts.join(".")));
         };
         let relation = relation.join(".");
         let columns = self.host.columns_of(&relation).await?;
@@ -213,7 +214,9 @@ impl<H: Host> Machine<'_, H> {
             }
             (_, None) => {
                 let is_row = matches!(slot.content, Content::Row(_));
-                if is_row && self.scopes.is_unset(sql.text.trim()) {
+                let source = sql.text.trim().to_lowercase();
+                let is_empty = matches!(self.scopes.row_named(&source), Some(None));
+                if is_empty || is_row && self.scopes.is_unset(&source) {
                     return self.assign_null(target).await;
                 }
                 if let Some(fields) = self.scopes.named_fields(&sql.text) {
@@ -410,6 +413,10 @@ impl<H: Host> Machine<'_, H> {
         }
         Ok(())
     }
+}
+
+fn missing(name: &str) -> Error {
+    Error::new(SqlState::UndefinedObject, format!("variable \"{name}\" does not exist"))
 }
 
 fn constant(name: &str) -> Error {
