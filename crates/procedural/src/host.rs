@@ -108,7 +108,7 @@ pub trait Statements: Send {
     /// Commits the transaction, or rolls it back, and begins another one.
     ///
     /// # Errors
-    /// 2D000 where it may not be ended; errors of the commit.
+    /// 2D000 where it may not be ended, 55000 in a [loop](Running::check_end); errors of the commit.
     fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send {
         let _ = commits;
         async { Err(termination()) }
@@ -366,12 +366,12 @@ impl<S: Statements> Host for StatementHost<S> {
         done.map(|(_, answer)| answer).map_err(inside)
     }
 
-    async fn parts(&mut self, query: CursorQuery<'_, Value>) -> Result<Parts> {
+    async fn parts(&mut self, query: CursorQuery<'_, Value>) -> Result<(Parts, bool)> {
         let (statement, (names, values)) = match query {
             CursorQuery::Written(sql, variables) => {
                 if let Some(current) = current::of(sql) {
                     let done = self.execute_current(sql, current, variables, None);
-                    return Ok(Parts::from(Box::pin(done).await?));
+                    return Ok((Parts::from(Box::pin(done).await?), false));
                 }
                 (self.statement_of(sql)?, parameters(variables, self.conflict))
             }
@@ -381,7 +381,12 @@ impl<S: Statements> Host for StatementHost<S> {
             }
         };
         let done = self.done(&statement, &names, &values, None).await;
-        done.and_then(Parts::of).map_err(inside)
+        let parts = done.and_then(Parts::of).map_err(inside)?;
+        Ok((parts, matches!(statement.body(), Body::Query)))
+    }
+
+    fn only_reads(&mut self, sql: &Sql) -> bool {
+        self.statement_of(sql).is_ok_and(|statement| matches!(statement.body(), Body::Query))
     }
 
     fn is_change(&mut self, sql: &Sql) -> bool {
@@ -412,9 +417,9 @@ impl<S: Statements> Host for StatementHost<S> {
         Ok(last)
     }
 
-    fn begin_loop(&mut self, query: &str) -> Result<()> {
+    fn begin_loop(&mut self, query: &str, only_reads: bool) -> Result<()> {
         let held = self.statements.held()?;
-        held.running().begin(query, held.search_path());
+        held.running().begin(query, held.search_path(), only_reads);
         Ok(())
     }
 

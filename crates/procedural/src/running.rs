@@ -2,6 +2,7 @@
 
 use parking_lot::Mutex;
 use store::catalog::TableId;
+use values::error::{Error, Result, SqlState};
 
 /// What runs in a session around a statement of a function, from the outside to the inside.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub struct RunningQuery {
     pub text: String,
     /// The search path with which it began.
     pub search_path: Vec<String>,
+    /// Whether it is no loop through the rows of a statement that changes rows, before whose end no transaction ends.
+    only_reads: bool,
 }
 
 /// Something that runs until this is dropped.
@@ -29,8 +32,9 @@ pub struct Around<'a> {
 
 impl Running {
     /// Notes a query, until [`Self::end`].
-    pub(crate) fn begin(&self, query: &str, search_path: Vec<String>) {
-        self.queries.lock().push(RunningQuery { text: query.to_owned(), search_path });
+    pub(crate) fn begin(&self, query: &str, search_path: Vec<String>, only_reads: bool) {
+        let text = query.to_owned();
+        self.queries.lock().push(RunningQuery { text, search_path, only_reads });
     }
 
     /// Ends the innermost query, unless its transaction has ended before.
@@ -40,7 +44,7 @@ impl Running {
 
     /// Notes a query, until the result is dropped.
     pub fn query(&self, text: &str, search_path: Vec<String>) -> Around<'_> {
-        self.begin(text, search_path);
+        self.begin(text, search_path, true);
         Around { running: self, is_trigger: false }
     }
 
@@ -73,6 +77,19 @@ impl Running {
     /// The number of triggers.
     pub fn trigger_depth(&self) -> i64 {
         self.firing.lock().len() as i64
+    }
+
+    /// Checks that the transaction may end.
+    ///
+    /// # Errors
+    /// 55000 in a loop through the rows of a statement that does not only read.
+    pub fn check_end(&self) -> Result<()> {
+        if self.queries.lock().iter().all(|query| query.only_reads) {
+            return Ok(());
+        }
+        let message =
+            "cannot perform transaction commands inside a cursor loop that is not read-only";
+        Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message))
     }
 
     /// Forgets the queries: what they read is theirs when their transaction has ended.

@@ -200,10 +200,10 @@ impl<H: Host> Machine<'_, H> {
     pub(super) async fn for_cursor(&mut self, looped: &ForCursor) -> Result<Flow<H::Value>> {
         let name = self.unused(&looped.cursor)?;
         let had_name = name.is_some();
-        if self.scopes.slot(&looped.cursor)?.0.bound.is_none() {
+        let Some(bound) = self.scopes.slot(&looped.cursor)?.0.bound.clone() else {
             let message = "cursor FOR loop must use a bound cursor variable";
             return Err(Error::new(SqlState::SyntaxError, message));
-        }
+        };
         let name = self.open_bound(name, &looped.cursor, &looped.arguments).await?;
         if !had_name {
             let value = self.host.of_text(Some(name.clone()));
@@ -212,7 +212,10 @@ impl<H: Host> Machine<'_, H> {
         let depth = self.scopes.depth();
         self.scopes.open(looped.label.clone());
         self.scopes.declare(Slot::new(looped.variable.clone(), Content::Record(None)));
+        let only_reads = self.host.only_reads(&bound.query);
+        self.host.begin_loop(&bound.query.text, only_reads)?;
         let flow = self.each_of(looped, &name).await;
+        self.host.end_loop();
         self.scopes.close_to(depth);
         // COMMIT in the loop has closed it.
         if self.host.is_open(&name) {

@@ -127,11 +127,15 @@ pub trait Host: Send {
         limit: Option<usize>,
     ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
 
-    /// Runs a query. Its rows come in parts, so that there are never the values of all of them.
+    /// Runs a query. Its rows come in parts, so that there are never the values of all of them. Returns also whether it
+    /// [only reads](Self::only_reads).
     fn parts(
         &mut self,
         query: CursorQuery<'_, Self::Value>,
-    ) -> impl Future<Output = Result<Self::Parts>> + Send;
+    ) -> impl Future<Output = Result<(Self::Parts, bool)>> + Send;
+
+    /// Whether a statement is a query that changes no rows.
+    fn only_reads(&mut self, sql: &Sql) -> bool;
 
     /// Whether a statement is INSERT, UPDATE, DELETE or MERGE: all its rows are changed, however many are wanted.
     fn is_change(&mut self, sql: &Sql) -> bool;
@@ -144,11 +148,11 @@ pub trait Host: Send {
         limit: Option<usize>,
     ) -> impl Future<Output = Result<Answer<Self::Value>>> + Send;
 
-    /// Notes that a loop goes through the rows of a query.
+    /// Notes that a loop goes through the rows of a query. The transaction ends in none whose query does not only read.
     ///
     /// # Errors
     /// The session has ended.
-    fn begin_loop(&mut self, query: &str) -> Result<()>;
+    fn begin_loop(&mut self, query: &str, only_reads: bool) -> Result<()>;
 
     /// Ends the innermost loop through rows.
     fn end_loop(&mut self);
@@ -208,7 +212,8 @@ pub trait Host: Send {
     /// Commits the transaction, or rolls it back, and begins another one.
     ///
     /// # Errors
-    /// 2D000: the function is not called where it may do that; errors of the commit.
+    /// 2D000: the function is not called where it may do that. 55000: a loop around does not only read. Errors of the
+    /// commit.
     fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send;
 
     /// Ends the function, if its statement was cancelled.

@@ -117,7 +117,7 @@ impl<H: Host> Machine<'_, H> {
         rows: &Rows,
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
-        let (parts, query) = match rows {
+        let ((parts, only_reads), query) = match rows {
             Rows::Query(sql) => {
                 let read = &*self.with_rows(sql, false)?;
                 let variables = self.scopes.variables(read);
@@ -129,7 +129,7 @@ impl<H: Host> Machine<'_, H> {
                 (self.host.parts(CursorQuery::Text(&text, &values)).await?, text)
             }
         };
-        self.host.begin_loop(&query)?;
+        self.host.begin_loop(&query, only_reads)?;
         let flow = self.each_part(label, targets, parts, body).await;
         self.host.end_loop();
         flow

@@ -208,6 +208,7 @@ impl Statements for InSession<'_> {
         if !self.ends {
             return Err(termination());
         }
+        self.inner.context.held.running.check_end()?;
         let Self { inner, conversation, control, .. } = self;
         inner.end_and_begin(conversation, commits, control).await
     }
