@@ -8,11 +8,11 @@ use crate::overload::{Overload, overloaded};
 use columnar::function;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int32Array, Int32Builder, ListArray, ListBuilder,
-    UInt32Array, UInt64Array, make_comparator,
+    UInt64Array, make_comparator,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::compute::{SortOptions, take};
-use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::functions_nested::{array_has, extract, position, remove};
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -43,16 +43,6 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             places,
         ),
         function(
-            "array_filled",
-            |types| match types {
-                [item, _] => {
-                    Ok((vec![item.clone(), list_of(DataType::Int32)], list_of(item.clone())))
-                }
-                _ => Err(Error::new(SqlState::UndefinedFunction, "array_fill takes a value")),
-            },
-            filled,
-        ),
-        function(
             "array_ndims",
             |types| Ok((types.get(..1).unwrap_or_default().to_vec(), DataType::Int32)),
             |args| {
@@ -64,7 +54,8 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     ]
 }
 
-fn list_of(item: DataType) -> DataType {
+/// The type of lists of items.
+pub(super) fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(item, true)))
 }
 
@@ -318,41 +309,6 @@ fn places(args: &[ArrayRef]) -> Result<ArrayRef> {
         found.append(true);
     }
     Ok(Arc::new(found.finish()))
-}
-
-/// The most elements of an array, as in PostgreSQL.
-const ELEMENTS_MAX: i32 = 134_217_727;
-
-/// As many copies of a value as an array of one number says.
-fn filled(args: &[ArrayRef]) -> Result<ArrayRef> {
-    let (values, sizes) = (&args[0], args[1].as_list::<i32>());
-    let mut lengths = Vec::with_capacity(sizes.len());
-    let mut taken: Vec<u32> = Vec::new();
-    for row in 0..sizes.len() {
-        let size = if sizes.is_null(row) { None } else { Some(sizes.value(row)) };
-        let null = |message: &str| Error::new(SqlState::NullValueNotAllowed, message);
-        let size = size.ok_or_else(|| null("dimension array or low bound array cannot be null"))?;
-        let size = size.as_primitive::<Int32Type>();
-        let count = match size.len() {
-            0 => 0,
-            1 if size.is_null(0) => return Err(null("dimension values cannot be null")),
-            1 => size.value(0),
-            _ => return Err(Error::unsupported("arrays have one dimension")),
-        };
-        let count = match count {
-            ..0 | ELEMENTS_MAX.. => {
-                let message = format!("array size exceeds the maximum allowed ({ELEMENTS_MAX})");
-                return Err(Error::new(SqlState::ProgramLimitExceeded, message));
-            }
-            count => count as usize,
-        };
-        lengths.push(count);
-        taken.extend(std::iter::repeat_n(row as u32, count));
-    }
-    let items = take(values, &UInt32Array::from(taken), None)?;
-    let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
-    let offsets = OffsetBuffer::from_lengths(lengths);
-    Ok(Arc::new(ListArray::try_new(field, offsets, items, None)?))
 }
 
 /// Without elements at the end.

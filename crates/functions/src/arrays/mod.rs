@@ -5,6 +5,7 @@ mod buckets;
 mod dimensions;
 mod elements;
 mod expand;
+mod filled;
 pub mod generated;
 pub mod items;
 pub(crate) mod order;
@@ -20,7 +21,7 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn all() -> Vec<ScalarUDF> {
     let mut all = elements::all();
     all.extend(dimensions::all());
-    all.extend([assigned::function(), buckets::bucket()]);
+    all.extend([assigned::function(), buckets::bucket(), filled::function_of_sizes()]);
     all.extend(elements::replacements());
     all.extend(ordered::all());
     all.extend([expand::function(), series::as_array()]);

@@ -127,19 +127,11 @@ fn filled(lowering: &Lowering<'_>, arguments: Vec<Typed>, sql_type: SqlType) -> 
     let Some(sizes) = arguments.get(1).and_then(sizes) else {
         return lowering.registered("array_filled", arguments, sql_type);
     };
-    let Some(mut filled) = arguments.into_iter().next() else {
-        return missing("array_fill without a value".to_owned());
-    };
-    // An array of arrays, the innermost first.
-    let int4 = SqlType::plain(Oid::INT4);
-    for size in sizes.into_iter().rev() {
-        let size = Typed::of(size, DataType::Int32, int4)?;
-        let (expr, data_type) = lowering.engine_function("make_array", vec![size])?;
-        let size = Typed { expr, sql_type: SqlType::plain(Oid::INT4_ARRAY), data_type };
-        let (expr, data_type) = lowering.engine_function("array_filled", vec![filled, size])?;
-        filled = Typed { expr, sql_type, data_type };
+    let mut arguments: Vec<Typed> = arguments.into_iter().take(1).collect();
+    for size in sizes {
+        arguments.push(Typed::of(size, DataType::Int32, SqlType::plain(Oid::INT4))?);
     }
-    Ok(filled)
+    lowering.registered("array_filled", arguments, sql_type)
 }
 
 /// The sizes in an array of them that has several. `None` where they are not known one by one.
