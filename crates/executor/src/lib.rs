@@ -16,8 +16,9 @@
 //!    until they notice; nobody waits for them, and they work at a lower priority.
 //!
 //! What a statement computes once and reads several times is in [`kept`]. [`InOrder`] gives the sides of a UNION ALL their
-//! order. [`short_circuit`] skips what PostgreSQL would not evaluate; [`logical_may_fail`] and [`physical_may_fail`] tell where
-//! this matters. An error of a subquery that [comes late](comes_late) is one where a row needs its value.
+//! order. [`short_circuit`] skips what PostgreSQL would not evaluate, and [`waited`] what it would not wait for;
+//! [`logical_may_fail`] and [`physical_may_fail`] tell where this matters. An error of a subquery that [comes late](comes_late)
+//! is one where a row needs its value.
 //!
 //! Not here: what a statement does (`query`), and who asks for its end (`server`).
 
@@ -39,6 +40,7 @@ mod short_circuit;
 mod shortage;
 mod stoppable;
 mod task;
+mod waited;
 
 pub use control::{CommitGuard, Control};
 pub use fallible::{logical_may_fail, physical_may_fail};
@@ -52,3 +54,4 @@ pub use scope::{Scope, check};
 pub use short_circuit::short_circuit;
 pub use stoppable::{Checks, stoppable};
 pub use task::Task;
+pub use waited::{waited, waits};

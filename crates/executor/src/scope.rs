@@ -27,6 +27,11 @@ pub fn check() -> Result<()> {
     })
 }
 
+/// The control of the statement that this thread is working for.
+pub(crate) fn current() -> Control {
+    CURRENT.with_borrow(|current| current.clone().unwrap_or_default())
+}
+
 /// The memory of the statement that this thread is working for.
 pub(crate) fn memory() -> Option<Arc<Memory>> {
     CURRENT.with_borrow(|current| current.as_ref()?.memory())

@@ -51,8 +51,7 @@ pub fn values_of(row: &RecordBatch) -> Result<Vec<ScalarValue>> {
 fn is_computed(expr: &Expr) -> bool {
     let is_other = |part: &Expr| {
         use Expr::{Exists, InSubquery, ScalarSubquery, SetComparison, Unnest, WindowFunction};
-        let is_awaited =
-            matches!(part, Expr::ScalarFunction(call) if call.func.as_async().is_some());
+        let is_awaited = matches!(part, Expr::ScalarFunction(call) if executor::waits(&call.func));
         Ok(is_awaited
             || matches!(
                 part,

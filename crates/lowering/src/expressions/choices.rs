@@ -1,6 +1,6 @@
 //! CASE, COALESCE, GREATEST and LEAST: one of several values.
 
-use super::waiting;
+use super::waiting::where_needed;
 use crate::folding::truth;
 use crate::long::{LONG, is_plain};
 use crate::refusal::{Result, missing};
@@ -41,7 +41,10 @@ impl Lowering<'_> {
             values.push(otherwise);
         }
         let mut values = self.together(values, sql_type)?;
-        waiting::only_for_own_rows(&whens, &mut values)?;
+        if !whens.is_empty() {
+            values.iter_mut().try_for_each(|value| where_needed(&mut value.expr))?;
+        }
+        whens.iter_mut().skip(1).try_for_each(where_needed)?;
         let Some(otherwise) = values.pop() else { return missing("CASE") };
         if whens.is_empty() {
             return Ok(otherwise.named(sql_type));
@@ -71,7 +74,10 @@ impl Lowering<'_> {
             is_decided |= name == "coalesce" && value.value().is_some_and(|value| !value.is_null());
             values.push(value);
         }
-        let values = self.together(values, sql_type)?;
+        let mut values = self.together(values, sql_type)?;
+        if name == "coalesce" {
+            values.iter_mut().skip(1).try_for_each(|value| where_needed(&mut value.expr))?;
+        }
         let first = values.iter().find(|value| !value.is_null());
         if let Some(first) = first.filter(|first| name == "coalesce" && first.value().is_some()) {
             return Ok(first.clone().named(sql_type));

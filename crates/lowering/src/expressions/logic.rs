@@ -1,5 +1,6 @@
 //! Logic on truth values.
 
+use super::waiting::where_needed;
 use crate::long::{LONG, Logic, is_of_join, is_plain, listed};
 use crate::refusal::Result;
 use crate::scope::Lowering;
@@ -33,7 +34,8 @@ impl Lowering<'_> {
 
     /// Conditions joined to one. Many are a call ([`crate::long`]), but for what the engine looks for in them: lists, and
     /// of an AND some of the conditions, first those of joins.
-    pub(crate) fn logic(&mut self, parts: Vec<Engine>, logic: Logic) -> Result<Engine> {
+    pub(crate) fn logic(&mut self, mut parts: Vec<Engine>, logic: Logic) -> Result<Engine> {
+        parts.iter_mut().skip(1).try_for_each(where_needed)?;
         let join = |left, right| logic.join(left, right);
         if parts.len() <= LONG {
             return Ok(all(parts, join));
