@@ -3,6 +3,7 @@
 mod block;
 mod call;
 mod conditions;
+mod constructed;
 mod cursor;
 mod cursors;
 mod loops;
@@ -18,6 +19,7 @@ use crate::tree::Block;
 use cursor::Cursor;
 use values::error::Result;
 
+pub(crate) use constructed::constructed;
 pub use subscripts::with_usual_subscripts;
 pub use whole_rows::WrittenRows;
 pub(crate) use whole_rows::{fields_of, with_stars, with_whole_row};

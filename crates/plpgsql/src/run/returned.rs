@@ -4,6 +4,7 @@ use super::context::Called;
 use super::host::{Answer, Host};
 use super::scope::unassigned;
 use super::{Flow, Given, Machine, within_loops};
+use crate::parse::constructed;
 use crate::tree::{Block, Sql};
 use values::error::{Error, Result, SqlState};
 
@@ -19,6 +20,9 @@ const USUAL_TYPES: [&str; 9] = [
     "numeric",
     "date",
 ];
+
+/// The message for a row that has other columns than expected.
+const OTHER_COLUMNS: &str = "returned record type does not match expected record type";
 
 /// The form of a function's result.
 #[derive(Debug, Clone, Copy)]
@@ -145,6 +149,23 @@ impl<H: Host> Machine<'_, H> {
             self.rows.push(fields);
             return Ok(Flow::Return(None));
         }
+        // So have the fields of a row that is written as such.
+        if let Some((fields, unknown)) = constructed(&value.text)
+            && unknown.len() > 1
+            && value.names.iter().all(|name| self.scopes.row_named(name).is_none())
+        {
+            let text = format!("SELECT {fields}");
+            let query = Sql { text, id: usize::MAX - value.id, ..value.clone() };
+            let variables = self.scopes.variables(&query);
+            let answer = self.host.execute(&query, &variables, Some(1)).await;
+            let answer = answer.map_err(|error| self.of_fields(value, error))?;
+            let row = answer.rows.into_iter().next().unwrap_or_default();
+            if let Some(form) = self.form {
+                self.check_types(OTHER_COLUMNS, &row, (form.types, &unknown), |_| false)?;
+            }
+            self.rows.push(row);
+            return Ok(Flow::Return(None));
+        }
         let value = self.value(value, None).await?;
         if !self.host.is_null(&value) && self.host.fields(&value).is_none() {
             let message =
@@ -154,17 +175,23 @@ impl<H: Host> Machine<'_, H> {
         Ok(Flow::Return(Some(value)))
     }
 
-    /// Refuses a row whose fields have other types than expected, where both are among those that are compared.
+    /// Refuses a row whose fields have other types than expected, where both are among those that are compared, or no type:
+    /// with the expected types are the fields that are constants without one.
     fn check_types(
         &self,
         message: &str,
         row: &[H::Value],
-        expected: &[String],
+        (expected, unknown): (&[String], &[bool]),
         is_compared: impl Fn(&str) -> bool,
     ) -> Result<()> {
         for (at, (value, expected)) in row.iter().zip(expected).enumerate() {
-            let (given, expected) = (plain(&self.host.type_of(value)), plain(expected));
-            if given != expected && is_compared(&given) && is_compared(&expected) {
+            let is_unknown = unknown.get(at) == Some(&true);
+            let given = match is_unknown {
+                true => "unknown".to_owned(),
+                false => plain(&self.host.type_of(value)),
+            };
+            let expected = plain(expected);
+            if is_unknown || given != expected && is_compared(&given) && is_compared(&expected) {
                 let detail = format!(
                     "Returned type {given} does not match expected type {expected} in column {}.",
                     at + 1
@@ -223,15 +250,15 @@ impl<H: Host> Machine<'_, H> {
                 answer.rows.into_iter().next().unwrap_or_else(|| nulls(&*self.host))
             }
         };
-        let message = "returned record type does not match expected record type";
         if let Some(form) = self.form.filter(|form| form.outputs.is_empty()) {
             let is_usual = |name: &str| form.is_composite || USUAL_TYPES.contains(&name);
-            self.check_types(message, &row, form.types, is_usual)?;
+            let unknown = constructed(&value.text).map(|(_, unknown)| unknown).unwrap_or_default();
+            self.check_types(OTHER_COLUMNS, &row, (form.types, &unknown), is_usual)?;
         }
         if row.len() == width {
             return Ok(row);
         }
-        Err(mismatch(message, row.len(), width))
+        Err(mismatch(OTHER_COLUMNS, row.len(), width))
     }
 
     /// RETURN QUERY: the rows must have the types of the result.
@@ -242,7 +269,7 @@ impl<H: Host> Machine<'_, H> {
             return Err(mismatch(message, answer.columns.len(), form.types.len()));
         }
         match answer.rows.first() {
-            Some(first) => self.check_types(message, first, form.types, |_| true),
+            Some(first) => self.check_types(message, first, (form.types, &[]), |_| true),
             None => Ok(()),
         }
     }
