@@ -1,16 +1,19 @@
 //! The bodies of functions, and calls that are made before a query.
 
 use super::relations::Relations;
-use analyzer::Bound;
 use analyzer::tree::{Expr, Output, Query, Select, SelectId};
+use analyzer::{Bound, Routine};
 use datafusion::logical_expr::LogicalPlan;
 use futures::FutureExt;
 use grammar::tree::NodeEnum;
+use grammar::tree::a_const::Val;
+use parser::types;
 use planner::Planner;
 use planner::results::for_clients;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::catalog::{Function, RelationId, View};
+use table_rows::expressions::check_default;
 use table_rows::routines::known;
 use table_rows::{Refused, refused};
 use values::error::{Error, Result};
@@ -79,9 +82,37 @@ pub(crate) async fn check_defaults(planner: &Planner<'_>, function: &Function) -
             Err(error) if !error.is_missing => {
                 Err(refused(analyzer::Error { position: None, ..error }, "").into())
             }
-            _ => Ok(()),
+            Err(_) => Ok(()),
+            Ok(()) => check_constants(planner, &routine),
         };
     }
+}
+
+/// Checks the defaults that are constants without a type, which are values of the types of their parameters.
+fn check_constants(planner: &Planner<'_>, routine: &Routine) -> Result<()> {
+    let first = routine.arguments.len().saturating_sub(routine.defaults.len());
+    for (default, of) in routine.defaults.iter().zip(routine.arguments.iter().skip(first)) {
+        // The conditions of domains are looked at in calls.
+        let held = types::held((*of).into()).filter(|held| {
+            let is_domain = held.user_type().is_some_and(|user| user.domain().is_some());
+            !is_domain && types::of_held(held).is_some()
+        });
+        if let Some(held) = held.filter(|_| !of.is_polymorphic() && is_string(default)) {
+            check_default(planner, ("", &held), default)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an expression is a string.
+fn is_string(text: &str) -> bool {
+    let Ok(script) = grammar::parse(&format!("SELECT {text}")) else { return false };
+    let query = script.statements().first().and_then(|raw| raw.stmt.as_ref()?.node.as_ref());
+    let Some(NodeEnum::SelectStmt(select)) = query else { return false };
+    let target = select.target_list.first().and_then(|target| target.node.as_ref());
+    let Some(NodeEnum::ResTarget(target)) = target else { return false };
+    let value = target.val.as_ref().and_then(|value| value.node.as_ref());
+    matches!(value, Some(NodeEnum::AConst(constant)) if matches!(constant.val, Some(Val::Sval(_))))
 }
 
 /// Whether a body is not one SELECT.
