@@ -42,6 +42,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn process(&self) -> u32;
     /// The start of the session.
     fn begun(&self) -> SystemTime;
+    /// The start of the client's running statement, in microseconds since 1970.
+    fn statement_began(&self) -> i64;
     /// The state of the session, for `pg_stat_activity`.
     fn activity(&self) -> Activity;
     /// The prepared statements and cursors of the session's connection, in order of creation.

@@ -432,8 +432,8 @@ fn unassigned(expr: &Tree) -> &Tree {
     }
 }
 
-/// The functions `now`, `transaction_timestamp` and `statement_timestamp`.
-const NOW: [Oid; 3] = [Oid(1299), Oid(2647), Oid(2648)];
+/// The functions `now` and `transaction_timestamp`.
+const NOW: [Oid; 2] = [Oid(1299), Oid(2647)];
 
 /// Whether an expression is the time of the transaction, or a conversion between times, which depends on settings only.
 fn uses_moment(part: &Tree) -> bool {

@@ -86,6 +86,9 @@ fn of_session(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
     all.push(function("session_user", 0..=0, Form::Text, user));
     all.push(set_config(session));
     let of = Arc::clone(session);
+    let began = move |_: &Row<'_>| Ok(of.statement_began().into());
+    all.push(function("statement_timestamp", 0..=0, Form::Moment, began));
+    let of = Arc::clone(session);
     all.push(function("pg_my_temp_schema", 0..=0, Form::Number, move |_| {
         let own =
             of.catalog().schema(of.temporary_schema()).map(|schema| oids::schema(&schema.name));

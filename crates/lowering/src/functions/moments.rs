@@ -94,7 +94,16 @@ pub(super) const TABLE: Table = &[
             zone => in_zone(local::truncated(zone), args, to),
         }),
     ),
-    ("now() transaction_timestamp() statement_timestamp()", Make::Named("now")),
+    ("now() transaction_timestamp()", Make::Named("now")),
+    (
+        "statement_timestamp()",
+        // A transaction of one statement begins with it.
+        Make::Own(|of, _, to| {
+            let moments =
+                ["now", "statement_timestamp"].map(|name| of.registered(name, Vec::new(), to));
+            of.registered("greatest", moments.into_iter().collect::<Result<_>>()?, to)
+        }),
+    ),
     (
         "make_timestamptz(int4,int4,int4,int4,int4,float8)",
         Make::Own(|of, args, _| {

@@ -72,8 +72,6 @@ pub(crate) struct Inner {
     pub(crate) functions: KeptFunctions,
     /// Runs the functions of triggers.
     pub(crate) run_trigger: RunTrigger,
-    /// When the running statement began, in microseconds since 1970; 0 before the first.
-    statement_began: AtomicI64,
 }
 
 impl Inner {
@@ -118,6 +116,7 @@ impl Inner {
             announcements: Arc::default(),
             advisory,
             held: Arc::new(Held::new(Arc::clone(&settings))),
+            statement_began: AtomicI64::new(0),
             shared: Arc::clone(&shared),
         });
         let seen: Arc<dyn SessionContext> = Arc::clone(&context) as _;
@@ -141,7 +140,6 @@ impl Inner {
             calls: KeptForms::default(),
             functions: KeptFunctions::default(),
             run_trigger,
-            statement_began: AtomicI64::new(0),
             shared,
         })
     }
@@ -149,7 +147,8 @@ impl Inner {
     /// Begins a statement. The result ends it early, after a cancel request or a time-out.
     pub(crate) fn begin_statement(&self) -> Control {
         self.borrowed.begin(&self.settings);
-        self.statement_began.store(Utc::now().timestamp_micros(), Ordering::Relaxed);
+        let began = Utc::now().timestamp_micros();
+        self.context.statement_began.store(began, Ordering::Relaxed);
         let timeout = self.settings.load().statement_timeout;
         let memory = Some(Arc::clone(self.shared.store.memory()));
         Control::with_memory(self.context.presence.cancellation.begin(), timeout, memory)
@@ -159,7 +158,7 @@ impl Inner {
     /// the client's statement. `None` before the first statement.
     pub(crate) fn moment(&self) -> Option<DateTime<Utc>> {
         self.conversation.started().or_else(|| {
-            let began = self.statement_began.load(Ordering::Relaxed);
+            let began = self.context.statement_began.load(Ordering::Relaxed);
             DateTime::from_timestamp_micros(began).filter(|_| began > 0)
         })
     }

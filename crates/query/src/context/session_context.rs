@@ -16,7 +16,7 @@ use notifications::Notification;
 use parking_lot::Mutex;
 use procedural::CursorOf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::time::SystemTime;
 use store::catalog::Catalog;
 use values::error::Error;
@@ -56,6 +56,8 @@ pub(crate) struct Context {
     pub(crate) advisory: AdvisoryLocks,
     /// What the session keeps until its transaction ends.
     pub(crate) held: Arc<Held>,
+    /// When the running statement began, in microseconds since 1970; 0 before the first.
+    pub(crate) statement_began: AtomicI64,
 }
 
 impl Context {
@@ -119,6 +121,10 @@ impl SessionContext for Context {
 
     fn begun(&self) -> SystemTime {
         self.presence.begun
+    }
+
+    fn statement_began(&self) -> i64 {
+        self.statement_began.load(Ordering::Relaxed)
     }
 
     fn activity(&self) -> Activity {
