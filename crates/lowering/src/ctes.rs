@@ -6,6 +6,7 @@ use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{CtePlan, Lowering};
 use crate::typed::Typed;
 use crate::unread::Errors;
+use analyzer::tree::read::is_moved;
 use analyzer::tree::{Body, Cte, CteId, SetOperation, SetOperator};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -30,13 +31,16 @@ impl Lowering<'_> {
                 })
             });
             self.ctes_around -= 1;
-            let ((plan, errors), outer) = lowered?;
+            let ((mut plan, errors), outer) = lowered?;
             self.note(&outer);
             if errors.is_empty() || !kept::is_volatile(&plan)? {
                 self.unread.queries.insert(cte.id, errors);
             } else if let Some((_, error)) = errors.into_iter().next() {
                 // It is computed once, with all columns.
                 self.constant_error.get_or_insert(error);
+            }
+            if self.around.is_of_view && !is_moved(cte) && optimizer::has_subquery(&plan)? {
+                plan = LogicalPlanBuilder::from(plan).alias(optimizer::WHOLE)?.build()?;
             }
             let planned = self.kept(cte, CtePlan { plan, outer, kept: None })?;
             self.ctes.insert(cte.id, planned);

@@ -43,7 +43,8 @@ pub use refusal::{Refusal, Result};
 pub use rows::{Rows, lower_output, lower_over};
 pub use user_functions::{Shape, UserFunctions};
 
-use analyzer::tree::{CteId, Query};
+use analyzer::tree::read::Read;
+use analyzer::tree::{CteId, Query, unread_subqueries};
 use datafusion::common::{ScalarValue, TableReference};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
@@ -96,9 +97,12 @@ pub struct SourceTable {
 /// # Errors
 /// [`Refusal::Missing`] for what cannot be planned yet, [`Refusal::Error`] for errors of the statement.
 pub fn lower(query: &Query, surroundings: &Surroundings<'_>) -> Result<(LogicalPlan, Vec<Field>)> {
-    let without_unread = analyzer::tree::unread_subqueries::without(query);
-    let query = without_unread.as_ref().unwrap_or(query);
+    let reads_views = surroundings.sources.iter().any(|of| of.source.get_logical_plan().is_some());
+    let read = (reads_views || unread_subqueries::may_be_in(query)).then(|| Read::of(query));
+    let without_unread = read.as_ref().and_then(|read| unread_subqueries::without(query, read));
     let mut lowering = scope::Lowering::new(surroundings);
+    lowering.read = read.map(Read::into_columns);
+    let query = without_unread.as_ref().unwrap_or(query);
     lowering.whole_rows = analyzer::whole_rows(query);
     let plan = match surroundings.is_of_view {
         true => lowering.readable(query)?.0,

@@ -46,6 +46,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) constant_error: Option<Error>,
     /// The columns that may stay unread.
     pub(crate) unread: Unread,
+    /// The columns of relations that are read; `None` if it is not known.
+    pub(crate) read: Option<HashSet<(RelationId, usize)>>,
     /// The relations whose rows are values.
     pub(crate) whole_rows: HashSet<RelationId>,
     /// Whether an outer join may make up rows of what is lowered.
@@ -132,6 +134,7 @@ impl<'a> Lowering<'a> {
             is_joining: false,
             constant_error: None,
             unread: Unread::default(),
+            read: None,
             whole_rows: HashSet::new(),
             is_nullable: false,
             table_oids: HashMap::new(),

@@ -21,6 +21,7 @@ mod repeated_orders;
 mod repeated_rows;
 mod same_names;
 mod skipped_rows;
+mod unread_columns;
 mod varying;
 mod whole_orders;
 
@@ -39,4 +40,5 @@ pub use read_orders::ReadOrders;
 pub use repeated_orders::RepeatedOrders;
 pub use same_names::ByUniqueNames;
 pub use skipped_rows::{AllRows, SkippedRows};
+pub use unread_columns::{WHOLE, has_subquery, without_unread};
 pub use whole_orders::WholeOrders;

@@ -3,9 +3,9 @@
 use crate::{Body, Expr, Kind, Limit, Literal, Output, Query, Select};
 use system_catalog::Oid;
 
-/// A query that has rows if and only if another has. Nobody reads what they hold, and PostgreSQL does not compute it either.
-/// `None` if the query has to stay as it is: what it holds decides how many rows there are.
-pub fn of_rows(query: &Query) -> Option<Query> {
+/// The SELECT of a query that has rows whenever FROM and WHERE leave some. Nobody reads what they hold, and PostgreSQL does not
+/// compute it either. `None` if what the query holds decides how many rows there are.
+pub(crate) fn rows_of(query: &Query) -> Option<&Select> {
     let Body::Select(select) = &query.body else { return None };
     let has_group = select.is_grouped && select.group_by.is_empty();
     let is_counted = has_group
@@ -14,9 +14,12 @@ pub fn of_rows(query: &Query) -> Option<Query> {
         || select.having.is_some()
         || !select.windows.is_empty()
         || !select.sets.is_empty();
-    if is_counted || !takes_a_row(&query.limit) {
-        return None;
-    }
+    (!is_counted && takes_a_row(&query.limit)).then_some(select)
+}
+
+/// A query that has rows if and only if another has. `None` if the query has to stay as it is.
+pub fn of_rows(query: &Query) -> Option<Query> {
+    let select = rows_of(query)?;
     let one = Expr::new(Kind::Literal(Literal::Integer(1)), Oid::INT4, -1);
     let output = vec![Output { name: "?column?".to_owned(), expr: one }];
     let filter = select.filter.clone();

@@ -5,6 +5,7 @@ pub mod existence;
 mod expr;
 pub mod places;
 mod query;
+pub mod read;
 pub mod same;
 pub mod unread_subqueries;
 pub mod walk;

@@ -1,126 +1,122 @@
-//! Subqueries in columns of queries in FROM that nothing reads. They are not computed, as in PostgreSQL: one that
+//! Subqueries in columns that nothing reads ([`Read`](crate::read::Read)). They are not computed, as in PostgreSQL: one that
 //! returns several rows is no error then.
-//!
-//! Volatile ones stay, and so do those that an order or DISTINCT needs.
 
-use crate::walk::{contains, query_expressions};
-use crate::{Body, Expr, From, Kind, Query, RelationId, Source, SubqueryKind};
+use crate::read::Read;
+use crate::walk::{
+    aggregate_expressions, aggregate_expressions_mut, children_mut, contains, query_expressions,
+    query_expressions_mut,
+};
+use crate::{AggregateCall, Body, Expr, From, Kind, Query, SelectId, Source};
 use std::collections::HashSet;
-use system_catalog::functions::{self, Volatility};
 
-/// What the expressions of a statement read.
-#[derive(Default)]
-struct Read {
-    columns: HashSet<(RelationId, usize)>,
-    /// The relations whose rows are values.
-    rows: HashSet<RelationId>,
+/// Whether a query has subqueries as values.
+pub fn may_be_in(query: &Query) -> bool {
+    let mut found = false;
+    query_expressions(query, &mut |expr| found = found || has_subquery(expr));
+    found
 }
 
 /// The query without these subqueries; `None` if there are none.
-pub fn without(query: &Query) -> Option<Query> {
-    let mut has_subquery = false;
-    query_expressions(query, &mut |expr| has_subquery = has_subquery || is_subquery(expr));
-    if !has_subquery {
+pub fn without(query: &Query, read: &Read<'_>) -> Option<Query> {
+    let unread = Unread::of(read);
+    if unread.outputs.is_empty() && unread.aggregates.is_empty() {
         return None;
     }
-    let mut read = Read::default();
-    query_expressions(query, &mut |expr| {
-        contains(expr, &mut |part| {
-            match part.kind {
-                Kind::Column(relation, at) => {
-                    read.columns.insert((relation, at));
-                }
-                Kind::WholeRow(relation) => {
-                    read.rows.insert(relation);
-                }
-                _ => {}
-            }
-            false
-        });
-    });
     let mut without = query.clone();
-    read.clear(&mut without).then_some(without)
+    unread.clear(&mut without);
+    Some(without)
 }
 
-impl Read {
-    /// Makes what nothing reads NULL; returns whether there was anything.
-    fn clear(&self, query: &mut Query) -> bool {
-        let mut is_changed = false;
+/// The items of select lists that have subqueries and are not read, and such aggregates.
+#[derive(Default)]
+struct Unread {
+    outputs: HashSet<(SelectId, usize)>,
+    aggregates: HashSet<(SelectId, usize)>,
+}
+
+impl Unread {
+    fn of(read: &Read<'_>) -> Self {
+        let mut unread = Self::default();
+        for select in read.selects() {
+            let outputs = select.output.iter().enumerate().filter(|(place, output)| {
+                !read.has_output(select.id, *place) && has_subquery(&output.expr)
+            });
+            unread.outputs.extend(outputs.map(|(place, _)| (select.id, place)));
+            let aggregates = select.aggregates.iter().enumerate().filter(|(place, aggregate)| {
+                !read.has_aggregate(select.id, *place) && is_over_subquery(aggregate)
+            });
+            unread.aggregates.extend(aggregates.map(|(place, _)| (select.id, place)));
+        }
+        unread
+    }
+
+    /// Makes them NULL.
+    fn clear(&self, query: &mut Query) {
+        self.clear_selects(query);
+        query_expressions_mut(query, &mut |expr| self.clear_below(expr));
+    }
+
+    fn clear_below(&self, expr: &mut Expr) {
+        grammar::growing(|| {
+            if let Kind::Subquery(subquery) = &mut expr.kind {
+                self.clear(&mut subquery.query);
+            }
+            children_mut(expr, &mut |part| self.clear_below(part));
+        });
+    }
+
+    /// As [`clear`](Self::clear), in the query and those in its WITH and FROM, but not in expressions.
+    fn clear_selects(&self, query: &mut Query) {
         for cte in &mut query.with {
-            is_changed |= grammar::growing(|| self.clear(&mut cte.query));
+            grammar::growing(|| self.clear_selects(&mut cte.query));
         }
         match &mut query.body {
             Body::Select(select) => {
-                for from in &mut select.from {
-                    is_changed |= self.clear_from(from);
+                for (place, output) in select.output.iter_mut().enumerate() {
+                    if self.outputs.contains(&(select.id, place)) {
+                        output.expr = Expr::null(output.expr.sql_type);
+                    }
                 }
+                for (place, aggregate) in select.aggregates.iter_mut().enumerate() {
+                    if self.aggregates.contains(&(select.id, place)) {
+                        aggregate_expressions_mut(aggregate, &mut |expr| {
+                            if has_subquery(expr) {
+                                *expr = Expr::null(expr.sql_type);
+                            }
+                        });
+                    }
+                }
+                select.from.iter_mut().for_each(|from| self.clear_from(from));
             }
-            Body::SetOperation(operation) => {
-                is_changed |= grammar::growing(|| self.clear(&mut operation.left));
-                is_changed |= grammar::growing(|| self.clear(&mut operation.right));
-            }
+            Body::SetOperation(operation) => grammar::growing(|| {
+                self.clear_selects(&mut operation.left);
+                self.clear_selects(&mut operation.right);
+            }),
             Body::Values(_) => {}
         }
-        is_changed
     }
 
-    fn clear_from(&self, from: &mut From) -> bool {
+    fn clear_from(&self, from: &mut From) {
         match from {
             From::Relation(relation) => {
-                let id = relation.id;
-                match &mut relation.source {
-                    Source::Query(query) => {
-                        let is_changed = self.clear_columns(id, query);
-                        grammar::growing(|| self.clear(query)) || is_changed
-                    }
-                    Source::Table(_) | Source::Cte(_) | Source::Functions { .. } => false,
+                if let Source::Query(query) = &mut relation.source {
+                    grammar::growing(|| self.clear_selects(query));
                 }
             }
-            From::Join { left, right, .. } => {
-                let is_changed = grammar::growing(|| self.clear_from(left));
-                grammar::growing(|| self.clear_from(right)) || is_changed
-            }
+            From::Join { left, right, .. } => grammar::growing(|| {
+                self.clear_from(left);
+                self.clear_from(right);
+            }),
         }
-    }
-
-    fn clear_columns(&self, relation: RelationId, query: &mut Query) -> bool {
-        let Query { body: Body::Select(select), order_by, .. } = query else { return false };
-        if self.rows.contains(&relation) || select.distinct.is_some() {
-            return false;
-        }
-        let mut is_changed = false;
-        for (at, output) in select.output.iter_mut().enumerate() {
-            let is_it = &mut |part: &Expr| matches!(part.kind, Kind::Output(place) if place == at);
-            let is_key = order_by.iter().any(|key| contains(&key.expr, is_it));
-            let is_read = is_key || self.columns.contains(&(relation, at));
-            if !is_read && is_subquery(&output.expr) && !contains(&output.expr, &mut has_effect) {
-                output.expr = Expr::null(output.expr.sql_type);
-                is_changed = true;
-            }
-        }
-        is_changed
     }
 }
 
-/// Whether a value has a subquery of one row in it.
-fn is_subquery(expr: &Expr) -> bool {
-    let is_scalar = &mut |part: &Expr| match &part.kind {
-        Kind::Subquery(of) => matches!(of.kind, SubqueryKind::Scalar),
-        _ => false,
-    };
-    contains(expr, is_scalar)
+fn has_subquery(expr: &Expr) -> bool {
+    contains(expr, &mut |part| matches!(part.kind, Kind::Subquery(_)))
 }
 
-/// Whether a part has to be computed, even if nothing reads it.
-fn has_effect(part: &Expr) -> bool {
-    let is_volatile = |volatility: Volatility| volatility == Volatility::Volatile;
-    match &part.kind {
-        Kind::Call(call) => match &call.executed {
-            Some(executed) => executed.is_volatile,
-            None => functions::of(call.function).is_some_and(|of| is_volatile(of.volatility)),
-        },
-        Kind::Foreign(call) => is_volatile(call.volatility),
-        Kind::Set(..) => true,
-        _ => false,
-    }
+fn is_over_subquery(aggregate: &AggregateCall) -> bool {
+    let mut found = false;
+    aggregate_expressions(aggregate, &mut |expr| found = found || has_subquery(expr));
+    found
 }

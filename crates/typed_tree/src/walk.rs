@@ -1,13 +1,14 @@
 //! Walks over expressions.
 
 use crate::{
-    Body, Distinct, Expr, FrameBound, From, Kind, Query, RelationId, Select, Source, SubqueryKind,
+    AggregateCall, Body, Distinct, Expr, FrameBound, From, Kind, Query, RelationId, Select, Source,
+    SubqueryKind, WindowCall,
 };
 use std::collections::HashSet;
 
 /// The walks over a tree, written once for shared parts and for mutable ones.
 macro_rules! walks {
-    ($children:ident, $query:ident, $select:ident, $from:ident $(, $mutable:tt)? $(; $life:lifetime)?) => {
+    ($children:ident, $query:ident, $select:ident, $aggregate:ident, $window:ident, $from:ident $(, $mutable:tt)? $(; $life:lifetime)?) => {
         /// Calls `visit` for each direct part of an expression. Queries in it are no parts.
         pub fn $children$(<$life>)?(
             expr: &$($life)? $($mutable)? Expr,
@@ -125,29 +126,10 @@ macro_rules! walks {
                 .chain(&$($mutable)? select.having);
             clauses.for_each(&mut *visit);
             for aggregate in &$($mutable)? select.aggregates {
-                let (arguments, filter) =
-                    (&$($mutable)? aggregate.arguments, &$($mutable)? aggregate.filter);
-                arguments.into_iter().chain(filter).for_each(&mut *visit);
-                for key in &$($mutable)? aggregate.order_by {
-                    visit(&$($mutable)? key.expr);
-                }
+                $aggregate(aggregate, visit);
             }
             for window in &$($mutable)? select.windows {
-                let (arguments, filter) =
-                    (&$($mutable)? window.arguments, &$($mutable)? window.filter);
-                arguments.into_iter().chain(filter).for_each(&mut *visit);
-                for expr in &$($mutable)? window.partition_by {
-                    visit(expr);
-                }
-                for key in &$($mutable)? window.order_by {
-                    visit(&$($mutable)? key.expr);
-                }
-                let frame = &$($mutable)? window.frame;
-                for bound in [&$($mutable)? frame.start, &$($mutable)? frame.end] {
-                    if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
-                        visit(&$($mutable)? **offset);
-                    }
-                }
+                $window(window, visit);
             }
             for set in &$($mutable)? select.sets {
                 for argument in &$($mutable)? set.call.arguments {
@@ -159,6 +141,41 @@ macro_rules! walks {
             }
             if let Some(Distinct::On(keys)) = &$($mutable)? select.distinct {
                 keys.into_iter().for_each(visit);
+            }
+        }
+
+        /// Calls `visit` for each expression of an aggregate.
+        pub fn $aggregate$(<$life>)?(
+            aggregate: &$($life)? $($mutable)? AggregateCall,
+            visit: &mut dyn FnMut(&$($life)? $($mutable)? Expr),
+        ) {
+            let (arguments, filter) =
+                (&$($mutable)? aggregate.arguments, &$($mutable)? aggregate.filter);
+            arguments.into_iter().chain(filter).for_each(&mut *visit);
+            for key in &$($mutable)? aggregate.order_by {
+                visit(&$($mutable)? key.expr);
+            }
+        }
+
+        /// Calls `visit` for each expression of a window function.
+        pub fn $window$(<$life>)?(
+            window: &$($life)? $($mutable)? WindowCall,
+            visit: &mut dyn FnMut(&$($life)? $($mutable)? Expr),
+        ) {
+            let (arguments, filter) =
+                (&$($mutable)? window.arguments, &$($mutable)? window.filter);
+            arguments.into_iter().chain(filter).for_each(&mut *visit);
+            for expr in &$($mutable)? window.partition_by {
+                visit(expr);
+            }
+            for key in &$($mutable)? window.order_by {
+                visit(&$($mutable)? key.expr);
+            }
+            let frame = &$($mutable)? window.frame;
+            for bound in [&$($mutable)? frame.start, &$($mutable)? frame.end] {
+                if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
+                    visit(&$($mutable)? **offset);
+                }
             }
         }
 
@@ -189,8 +206,23 @@ macro_rules! walks {
     };
 }
 
-walks!(children, query_expressions, select_expressions, from_expressions; 'a);
-walks!(children_mut, query_expressions_mut, select_expressions_mut, from_expressions_mut, mut);
+walks!(
+    children,
+    query_expressions,
+    select_expressions,
+    aggregate_expressions,
+    window_expressions,
+    from_expressions; 'a
+);
+walks!(
+    children_mut,
+    query_expressions_mut,
+    select_expressions_mut,
+    aggregate_expressions_mut,
+    window_expressions_mut,
+    from_expressions_mut,
+    mut
+);
 
 /// Whether an expression or a part of it, also within its queries, fulfils a condition.
 pub fn contains(expr: &Expr, condition: &mut dyn FnMut(&Expr) -> bool) -> bool {

@@ -1,11 +1,14 @@
 //! Relations in FROM.
 
+use crate::SourceTable;
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
 use analyzer::tree::{Relation, Source};
+use datafusion::catalog::view::ViewTable;
 use datafusion::common::TableReference;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableSource, lit};
 use executor::kept;
 use std::sync::Arc;
 
@@ -86,21 +89,30 @@ impl Lowering<'_> {
         let Some(table) = self.around.sources.get(handle) else {
             return missing("a table without a source");
         };
-        let schema = table.source.schema();
+        let source = self.source_of(relation, table)?;
+        let schema = source.schema();
         let own = schema.fields().iter().map(|field| field.name());
         let is_renamed =
             !own.take(relation.columns.len()).eq(relation.columns.iter().map(|c| &c.name));
         // A table under its own name needs no alias.
         if table.name.table() == alias && !is_renamed {
-            let scan = LogicalPlanBuilder::scan(
-                TableReference::bare(alias),
-                Arc::clone(&table.source),
-                None,
-            )?;
+            let scan = LogicalPlanBuilder::scan(TableReference::bare(alias), source, None)?;
             return Ok(kept::renewed(scan.build()?)?);
         }
-        let scan = LogicalPlanBuilder::scan(table.name.clone(), Arc::clone(&table.source), None)?;
+        let scan = LogicalPlanBuilder::scan(table.name.clone(), source, None)?;
         aliased(kept::renewed(scan.build()?)?, relation, alias)
+    }
+
+    /// The rows of a table, or of a view without the subqueries in columns that nothing reads.
+    fn source_of(&self, relation: &Relation, table: &SourceTable) -> Result<Arc<dyn TableSource>> {
+        let view = self.read.as_ref().zip(table.source.get_logical_plan());
+        let Some((read, plan)) = view else { return Ok(Arc::clone(&table.source)) };
+        let places = 0..plan.schema().fields().len();
+        let read: Vec<bool> = places.map(|place| read.contains(&(relation.id, place))).collect();
+        Ok(match optimizer::without_unread(&plan, &read)? {
+            Some(plan) => provider_as_source(Arc::new(ViewTable::new(plan, None))),
+            None => Arc::clone(&table.source),
+        })
     }
 }
 
