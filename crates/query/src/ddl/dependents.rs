@@ -154,8 +154,14 @@ pub(super) async fn drop_grouped(
     let catalog = Arc::clone(transaction.catalog());
     for view in of_relation(frame, &catalog, table) {
         let plan = frame.planner(transaction).view_plan(&view).await;
-        if !plan.is_err_and(|error| error.state() == SqlState::GroupingError) {
-            continue;
+        match plan {
+            Err(error) if error.state() == SqlState::GroupingError => {}
+            // A constant has no value.
+            Err(error) if error.state().code().starts_with("22") => continue,
+            plan => {
+                if_bound(plan)?;
+                continue;
+            }
         }
         if !cascade {
             let view = format!("{} {}", kind(&catalog, &view), view.name);
@@ -257,10 +263,38 @@ pub(super) async fn of_column(
     let catalog = transaction.catalog();
     for view in of_relation(frame, catalog, table.id.relation()) {
         let planner = frame.planner(transaction);
-        // An invalid view has no dependencies.
-        if reads_column(&planner, &view, (table, column)).await.unwrap_or(false) {
+        if if_bound(reads_column(&planner, &view, (table, column)).await)?.unwrap_or(false) {
             return Ok(Some(view));
         }
     }
     Ok(None)
+}
+
+/// What was found in the text of a view. `None` if the text does not bind any more: such a view depends on nothing.
+///
+/// # Errors
+/// What is not wrong with the text, such as a cancelled statement.
+fn if_bound<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.state().code().starts_with("42") => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_texts_that_do_not_bind_depend_on_nothing() {
+        let bound = |state| if_bound::<bool>(Err(Error::new(state, "")));
+        assert!(matches!(if_bound(Ok(true)), Ok(Some(true))));
+        assert!(matches!(bound(SqlState::UndefinedTable), Ok(None)));
+        assert!(matches!(bound(SqlState::GroupingError), Ok(None)));
+        for state in [SqlState::QueryCanceled, SqlState::OutOfMemory, SqlState::IoError] {
+            let error = bound(state).expect_err("passed on");
+            assert_eq!(error.state(), state);
+        }
+    }
 }
