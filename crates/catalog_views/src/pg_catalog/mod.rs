@@ -104,15 +104,9 @@ fn types(context: &ViewContext<'_>, rows: &mut TableRows) {
     roles::set_system_owner(rows, "typnamespace", "typowner");
     relations::row_types(context, rows);
     rows.set_all("typtypmod", Cell::Number(-1));
-    user_types::types(context, rows);
-    for user in context.catalog.user_types() {
-        let Some(domain) = user.domain() else { continue };
-        let default = domain.default.as_ref();
-        let shown = default.and_then(|text| default_texts::shown(context, text, &domain.base));
-        if let Some(shown) = shown {
-            let (oid, shown) = (oids::user_type(user.id).into(), shown.into());
-            rows.set_where(("oid", &oid), "typdefault", &shown);
-            rows.set_where(("oid", &oid), "typdefaultbin", &shown);
-        }
-    }
+    user_types::types(context, rows, &|domain| {
+        let text = domain.default.as_ref()?;
+        let shown = default_texts::shown(context, text, &domain.base);
+        Some(shown.unwrap_or_else(|| text.clone()))
+    });
 }

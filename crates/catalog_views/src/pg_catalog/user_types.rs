@@ -6,7 +6,7 @@ use crate::search_path::SearchPath;
 use crate::view_context::ViewContext;
 use std::sync::Arc;
 use store::catalog::{
-    Attribute, Catalog, LABEL_DISTANCE, Object, Relation, RelationId, TypeId, UserType,
+    Attribute, Catalog, Domain, LABEL_DISTANCE, Object, Relation, RelationId, TypeId, UserType,
     UserTypeKind, View,
 };
 use values::cells::Cell;
@@ -23,10 +23,14 @@ const OF_ROWS: [i64; 4] = [2290, 2291, 2402, 2403];
 const SUBSCRIPTS_OF_ARRAYS: i64 = 6179;
 const STATISTICS_OF_ARRAYS: i64 = 3816;
 
-/// The rows of `pg_type`.
-pub(super) fn types(context: &ViewContext<'_>, rows: &mut TableRows) {
+/// The rows of `pg_type`. `default_of` is the default of a domain as it is shown.
+pub(super) fn types(
+    context: &ViewContext<'_>,
+    rows: &mut TableRows,
+    default_of: &dyn Fn(&Domain) -> Option<String>,
+) {
     for user in context.catalog.user_types() {
-        type_row(context, user, rows);
+        type_row(context, user, rows, default_of);
         array_row(context, user, rows);
     }
 }
@@ -50,7 +54,12 @@ fn functions([input, output, receive, send]: [i64; 4], rows: &mut TableRows) {
     rows.set_last("typsend", send.into());
 }
 
-fn type_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
+fn type_row(
+    context: &ViewContext<'_>,
+    user: &UserType,
+    rows: &mut TableRows,
+    default_of: &dyn Fn(&Domain) -> Option<String>,
+) {
     named(context, user, oids::user_type(user.id), user.name.clone(), rows);
     rows.set_last("typarray", oids::user_type(user.array).into());
     match &user.kind {
@@ -85,8 +94,9 @@ fn type_row(context: &ViewContext<'_>, user: &UserType, rows: &mut TableRows) {
             rows.set_last("typbasetype", base.into());
             rows.set_last("typtypmod", modifier.into());
             rows.set_last("typnotnull", (!domain.nullable).into());
-            rows.set_last("typdefault", domain.default.clone().into());
-            rows.set_last("typdefaultbin", domain.default.clone().into());
+            let default = default_of(domain);
+            rows.set_last("typdefault", default.clone().into());
+            rows.set_last("typdefaultbin", default.into());
             let [input, receive] = OF_DOMAINS;
             functions(
                 [
