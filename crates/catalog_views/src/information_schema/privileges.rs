@@ -1,6 +1,6 @@
 //! The views about granted privileges.
 
-use super::routines::specific_name;
+use super::routines::names;
 use super::yes;
 use crate::catalog_tables::declared;
 use crate::names::DATABASE;
@@ -89,18 +89,13 @@ pub(super) fn tables(context: &ViewContext<'_>, rows: &mut TableRows) {
 pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
     for function in context.catalog.functions() {
         for one in on(context, function.id, Privileges::OF_FUNCTIONS, &ON_ROUTINES) {
-            rows.row([
+            let granted = [
                 ("grantor", one.grantor.into()),
                 ("grantee", one.grantee.into()),
-                ("specific_catalog", DATABASE.into()),
-                ("specific_schema", function.schema.as_str().into()),
-                ("specific_name", specific_name(function).into()),
-                ("routine_catalog", DATABASE.into()),
-                ("routine_schema", function.schema.as_str().into()),
-                ("routine_name", function.name.as_str().into()),
                 ("privilege_type", one.privilege.into()),
                 ("is_grantable", yes(one.grantable)),
-            ]);
+            ];
+            rows.row_of(names(function).chain(granted));
         }
     }
 }

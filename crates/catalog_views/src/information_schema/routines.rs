@@ -16,8 +16,24 @@ fn shown<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a Function>
     context.catalog.functions().map(|function| &**function).filter(is_shown)
 }
 
-pub(super) fn specific_name(function: &Function) -> String {
-    format!("{}_{}", function.name, oids::relation(function.id))
+/// The columns that name a function among those of the same name.
+fn specific(function: &Function) -> [(&'static str, Cell); 3] {
+    let name = format!("{}_{}", function.name, oids::relation(function.id));
+    [
+        ("specific_catalog", DATABASE.into()),
+        ("specific_schema", function.schema.as_str().into()),
+        ("specific_name", name.into()),
+    ]
+}
+
+/// The columns that name a function.
+pub(super) fn names(function: &Function) -> impl Iterator<Item = (&'static str, Cell)> {
+    let of_routine = [
+        ("routine_catalog", DATABASE.into()),
+        ("routine_schema", function.schema.as_str().into()),
+        ("routine_name", function.name.as_str().into()),
+    ];
+    specific(function).into_iter().chain(of_routine)
 }
 
 /// The name of a type as the standard has it.
@@ -47,13 +63,7 @@ pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
         let kind = (!is_aggregate).then(|| function.kind().to_uppercase());
         let [data_type, schema, name] = named_type(context, id);
         let security = if function.is_security_definer { "DEFINER" } else { "INVOKER" };
-        rows.row([
-            ("specific_catalog", DATABASE.into()),
-            ("specific_schema", function.schema.as_str().into()),
-            ("specific_name", specific_name(function).into()),
-            ("routine_catalog", DATABASE.into()),
-            ("routine_schema", function.schema.as_str().into()),
-            ("routine_name", function.name.as_str().into()),
+        let about = [
             ("routine_type", kind.into()),
             ("data_type", of_function(data_type.into())),
             ("type_udt_catalog", of_function(DATABASE.into())),
@@ -79,7 +89,8 @@ pub(super) fn routines(context: &ViewContext<'_>, rows: &mut TableRows) {
             ("security_type", security.into()),
             ("as_locator", "NO".into()),
             ("is_udt_dependent", "NO".into()),
-        ]);
+        ];
+        rows.row_of(names(function).chain(about));
     }
 }
 
@@ -91,10 +102,7 @@ pub(super) fn parameters(context: &ViewContext<'_>, rows: &mut TableRows) {
             let number = at as i64 + 1;
             let name = parameter.name.as_str();
             let [data_type, schema, type_name] = named_type(context, id);
-            rows.row([
-                ("specific_catalog", DATABASE.into()),
-                ("specific_schema", function.schema.as_str().into()),
-                ("specific_name", specific_name(function).into()),
+            let about = [
                 ("ordinal_position", number.into()),
                 (
                     "parameter_mode",
@@ -120,7 +128,8 @@ pub(super) fn parameters(context: &ViewContext<'_>, rows: &mut TableRows) {
                         None => Cell::Null,
                     },
                 ),
-            ]);
+            ];
+            rows.row_of(specific(function).into_iter().chain(about));
         }
     }
 }
