@@ -36,11 +36,6 @@ impl Drop {
         let names: Vec<RelationName> = statement.objects.iter().map(name).collect::<Result<_>>()?;
         let cascade = statement.behavior() == DropBehavior::DropCascade;
         let is_concurrent = statement.concurrent;
-        if is_concurrent && (names.len() > 1 || cascade) {
-            let what = if cascade { "CASCADE" } else { "dropping multiple objects" };
-            let message = format!("DROP INDEX CONCURRENTLY does not support {what}");
-            return Err(Error::new("0A000", message));
-        }
         Ok(Self { kind, names, if_exists: statement.missing_ok, cascade, is_concurrent })
     }
 }

@@ -19,6 +19,12 @@ pub(crate) fn run(
     transaction: &mut DistributedTransaction,
     drop: &Drop,
 ) -> Result<()> {
+    if drop.is_concurrent && (drop.names.len() > 1 || drop.cascade) {
+        let is_of_many = drop.names.len() > 1;
+        let what = if is_of_many { "dropping multiple objects" } else { "CASCADE" };
+        let message = format!("DROP INDEX CONCURRENTLY does not support {what}");
+        return Err(Error::new(SqlState::FeatureNotSupported, message));
+    }
     match drop.kind {
         ObjectKind::Schema => drop.names.iter().enumerate().try_for_each(|(at, name)| {
             match drop.names[..at].contains(name) {
