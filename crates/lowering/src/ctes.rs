@@ -22,12 +22,14 @@ impl Lowering<'_> {
         for cte in ctes {
             // What nothing reads is not planned.
             self.ctes_around += 1;
-            let lowered = self.skipping(cte.references == 0, |lowering| {
-                lowering.in_subquery(|lowering| match &cte.query.body {
-                    Body::SetOperation(operation) if cte.is_recursive => {
-                        Ok((lowering.recursive(cte, operation)?, Errors::new()))
-                    }
-                    _ => lowering.readable_cte(cte),
+            let lowered = self.filtered_by(cte.references == 0 || is_moved(cte), |lowering| {
+                lowering.skipping(cte.references == 0, |lowering| {
+                    lowering.in_subquery(|lowering| match &cte.query.body {
+                        Body::SetOperation(operation) if cte.is_recursive => {
+                            Ok((lowering.recursive(cte, operation)?, Errors::new()))
+                        }
+                        _ => lowering.readable_cte(cte),
+                    })
                 })
             });
             self.ctes_around -= 1;

@@ -50,6 +50,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) read: Option<HashSet<(RelationId, usize)>>,
     /// The relations whose rows are values.
     pub(crate) whole_rows: HashSet<RelationId>,
+    /// Whether conditions around what is lowered may leave out rows that an outer join makes up.
+    pub(crate) is_filtered: bool,
     /// Whether an outer join may make up rows of what is lowered.
     pub(crate) is_nullable: bool,
     /// The object ids of tables.
@@ -135,6 +137,7 @@ impl<'a> Lowering<'a> {
             constant_error: None,
             unread: Unread::default(),
             read: None,
+            is_filtered: around.is_of_view || !around.folds,
             whole_rows: HashSet::new(),
             is_nullable: false,
             table_oids: HashMap::new(),

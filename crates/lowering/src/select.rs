@@ -113,7 +113,8 @@ impl Lowering<'_> {
     /// The rows of FROM, WHERE, GROUP BY and HAVING, with window functions and sets, and the order behind that of the keys:
     /// without keys the one that a subquery, which is all of FROM, gives the rows, and the one of the items of sets.
     fn rows(&mut self, select: &Select, keys: &[SortKey]) -> Result<Carried> {
-        let plan = self.from(&select.from)?;
+        let is_filtered = select.filter.is_some() || select.having.is_some();
+        let plan = self.filtered_by(is_filtered, |lowering| lowering.from(&select.from))?;
         let ordered = match &select.from[..] {
             [From::Relation(_)] => carried(&plan)?,
             _ => None,
@@ -121,7 +122,7 @@ impl Lowering<'_> {
         let Carried { mut plan, mut order } =
             ordered.unwrap_or_else(|| Carried { plan, order: Vec::new() });
         if let Some(filter) = &select.filter {
-            let filter = self.filter(filter)?;
+            let filter = self.filtered_by(true, |lowering| lowering.filter(filter))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         if select.is_grouped {

@@ -3,6 +3,7 @@
 mod change;
 pub mod existence;
 mod expr;
+pub mod full_joins;
 pub mod places;
 mod query;
 pub mod read;

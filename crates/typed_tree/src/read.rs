@@ -297,7 +297,7 @@ fn is_volatile_query(query: &Query) -> bool {
 }
 
 /// Whether a part of an expression, without its own parts, calls a volatile function.
-fn is_volatile(part: &Expr) -> bool {
+pub(crate) fn is_volatile(part: &Expr) -> bool {
     match &part.kind {
         Kind::Call(call) => is_volatile_call(call),
         Kind::Foreign(call) => call.volatility == Volatility::Volatile,

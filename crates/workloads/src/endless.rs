@@ -30,7 +30,7 @@ pub const ALL: &[Endless] = &[
     ),
     endless(
         "full nested loop join",
-        "SELECT count(*) FROM wide a FULL JOIN wide b ON a.i + b.i < 0 FULL JOIN wide c ON a.i + c.i < 0",
+        "SELECT count(*) FROM wide a FULL JOIN wide b ON a.i + b.i < 0 FULL JOIN wide c ON a.i + c.i < 0 WHERE coalesce(a.i, b.i, c.i) > 0",
     ),
     endless(
         "semi join by a comparison",

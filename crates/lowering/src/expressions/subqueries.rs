@@ -52,7 +52,11 @@ impl Lowering<'_> {
     }
 
     fn planned(&mut self, query: &Query) -> Result<Planned> {
-        let (plan, outer) = self.in_subquery(|lowering| lowering.query(query))?;
+        let is_unknown = self.around.is_of_view || !self.around.folds;
+        let is_filtered = std::mem::replace(&mut self.is_filtered, is_unknown);
+        let planned = self.in_subquery(|lowering| lowering.query(query));
+        self.is_filtered = is_filtered;
+        let (plan, outer) = planned?;
         Ok(subquery_of(plan, &outer))
     }
 

@@ -9,11 +9,16 @@ use crate::long::Logic;
 use crate::refusal::Result;
 use crate::scope::Lowering;
 use analyzer::tree::walk::{contains, from_expressions};
-use analyzer::tree::{Expr, From, JoinKind, Kind, RelationId};
+use analyzer::tree::{Expr, From, JoinKind, Kind, RelationId, full_joins};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as Engine, JoinType, LogicalPlan, LogicalPlanBuilder};
 use grammar::growing;
 use std::collections::HashSet;
+use values::error::Error;
+
+/// The message of PostgreSQL for full joins that it cannot compute.
+const NO_FULL_JOIN: &str =
+    "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions";
 
 impl Lowering<'_> {
     /// The rows of the items of FROM; one row without columns if there are none.
@@ -50,8 +55,16 @@ impl Lowering<'_> {
             From::Relation(relation) => self.relation(relation),
             From::Join { kind, left, right, condition } => {
                 let is_left_nullable = matches!(kind, JoinKind::Right | JoinKind::Full);
-                let left = self.nullable(is_left_nullable, |lowering| lowering.item(left))?;
-                self.join(left, *kind, right, condition.as_ref())
+                if let (JoinKind::Full, false, Some(condition)) =
+                    (kind, self.is_filtered, condition)
+                    && full_joins::is_refused(left, right, condition)
+                {
+                    return Err(Error::unsupported(NO_FULL_JOIN).into());
+                }
+                self.filtered_by(condition.is_some(), |lowering| {
+                    let left = lowering.nullable(is_left_nullable, |of| of.item(left))?;
+                    lowering.join(left, *kind, right, condition.as_ref())
+                })
             }
         })
     }
@@ -77,6 +90,19 @@ impl Lowering<'_> {
         let is_nullable = matches!(kind, JoinKind::Left | JoinKind::Full);
         let right = self.nullable(is_nullable, |lowering| lowering.item(right))?;
         self.joined_on(left, right, kind, condition)
+    }
+
+    /// Lowers what conditions around it may leave rows out of.
+    pub(crate) fn filtered_by<T>(
+        &mut self,
+        is_filtered: bool,
+        lower: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.is_filtered;
+        self.is_filtered |= is_filtered;
+        let lowered = lower(self);
+        self.is_filtered = before;
+        lowered
     }
 
     /// Lowers a side of a join, of which an outer join may make up rows.
