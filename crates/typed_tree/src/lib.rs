@@ -9,6 +9,7 @@ mod query;
 pub mod read;
 pub mod same;
 pub mod unread_subqueries;
+pub mod volatile_order;
 pub mod walk;
 mod window;
 

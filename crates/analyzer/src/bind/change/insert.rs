@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::system::SqlType;
 use crate::tree::{
     Action, Body, Change, Column, Expr, From, Insert, Kind, Limit, Output, Overriding, Query,
-    Relation, Select, Source, Target as Assigned,
+    Relation, Select, Source, Target as Assigned, volatile_order,
 };
 use grammar::tree::{InsertStmt, Node, NodeEnum, OverridingKind, ResTarget, SelectStmt};
 
@@ -220,6 +220,9 @@ impl Binder<'_> {
         if is_same {
             return Ok((targets, query));
         }
+        if let Some(query) = volatile_order::with_values(&query, relation, &output) {
+            return Ok((targets, query));
+        }
         let columns = query.columns.clone();
         let alias = "unnamed_subquery".to_owned();
         let query = Box::new(query);
@@ -261,7 +264,11 @@ impl Binder<'_> {
             let name = format!("column{}", at + 1);
             Output { name, expr }
         });
-        let output = output.collect();
+        let output: Vec<Output> = output.collect();
+        if let Some(changed) = volatile_order::with_values(rows, relation, &output) {
+            *rows = changed;
+            return Ok(());
+        }
         let alias = "unnamed_subquery".to_owned();
         let placeholder = Query::from(Select::plain(id, Vec::new(), Vec::new()));
         let source = Source::Query(Box::new(std::mem::replace(rows, placeholder)));
