@@ -95,7 +95,7 @@ fn type_name(sql_type: SqlType) -> Result<Option<String>> {
     let Some(held) = held else { return Ok(None) };
     match held.system_type() {
         Some(SystemType::Jsonpath) => crate::refusal::missing("a result of type jsonpath"),
-        Some(SystemType::Void | SystemType::Cstring | SystemType::Bpchar) => Ok(None),
+        Some(SystemType::Cstring | SystemType::Bpchar) => Ok(None),
         _ => Ok(plan_field("", &held, true).metadata().get(TYPE_KEY).cloned()),
     }
 }

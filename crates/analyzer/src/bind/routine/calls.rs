@@ -8,7 +8,7 @@ use crate::bind::scope::Clause;
 use crate::bind::{Binder, children, contains};
 use crate::error::Result;
 use crate::routine::RoutineCall;
-use crate::system::Oid;
+use crate::system::{Oid, SqlType};
 use crate::system::functions::Volatility;
 use crate::tree::walk::query_expressions_mut;
 use crate::tree::{Expr, Kind, Query, places};
@@ -43,7 +43,7 @@ impl Binder<'_> {
     /// The value of a call that is made before the query.
     pub(super) fn call_before(&mut self, called: Called, location: i32) -> Result<Expr> {
         let number = FIRST_CALL + self.calls.len() as u32;
-        let sql_type = executed::result_type(called.result);
+        let sql_type = SqlType::plain(called.result);
         let routine = Arc::clone(&called.routine);
         let value = executed::executed(called, location);
         let Kind::Call(call) = &value.kind else { return Ok(value) };

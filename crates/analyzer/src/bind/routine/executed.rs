@@ -51,7 +51,7 @@ impl Binder<'_> {
                 .at(location));
         }
         if called.routine.returns_set {
-            let sql_type = result_type(called.result);
+            let sql_type = SqlType::plain(called.result);
             let set = self.executed_set(called, Vec::new());
             return self.set_here(set, sql_type, location);
         }
@@ -64,7 +64,7 @@ impl Binder<'_> {
     /// The rows of a function that is executed, in FROM. `defined` are the columns of a column definition list.
     pub(super) fn executed_set(&mut self, called: Called, defined: Vec<Column>) -> SetCall {
         let routine = Arc::clone(&called.routine);
-        let (columns, result) = (called.columns.clone(), result_type(called.result));
+        let (columns, result) = (called.columns.clone(), SqlType::plain(called.result));
         let row = Some(called.result).filter(|oid| oid.is_composite());
         let mut call = call_of(called);
         let plain = |name: &str| vec![Column { name: name.to_owned(), sql_type: result }];
@@ -84,14 +84,9 @@ impl Binder<'_> {
     }
 }
 
-/// A value of `void` is an empty text.
-pub(super) fn result_type(result: Oid) -> SqlType {
-    SqlType::plain(if result.catalog_name() == "void" { Oid::TEXT } else { result })
-}
-
 /// The value of a function that is executed.
 pub(super) fn executed(called: Called, location: i32) -> Expr {
-    let sql_type = result_type(called.result);
+    let sql_type = SqlType::plain(called.result);
     Expr::new(Kind::Call(call_of(called)), sql_type, location)
 }
 

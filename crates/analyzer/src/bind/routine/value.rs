@@ -1,7 +1,6 @@
 //! Calls of SQL functions, in expressions and in FROM, replaced by what their bodies say.
 
 use super::choice::{Called, Meant};
-use super::executed::result_type;
 use crate::bind::aggregate::is_volatile_expr;
 use crate::bind::from::{Part, part, rename};
 use crate::bind::scope::Clause;
@@ -94,7 +93,7 @@ impl Binder<'_> {
 
     /// The value of a function that runs for rows. The conditions of a domain are checked behind it.
     fn foreign_value(&mut self, called: Called, location: i32) -> Result<Expr> {
-        let result = result_type(called.result);
+        let result = SqlType::plain(called.result);
         let call = ForeignCall {
             function: called.routine.id,
             volatility: called.routine.volatility,
