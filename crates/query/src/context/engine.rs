@@ -9,8 +9,8 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use executor::QueryMemory;
 use optimizer::{
-    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LimitedGroups, MissingOrders,
-    OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
+    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LimitedGroups, MergedOrders,
+    MissingOrders, OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::kept::PlansKept;
@@ -107,6 +107,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     }
     let place = |name| rules.iter().position(|rule| rule.name() == name);
     if let Some(sorts) = place("EnsureRequirements") {
+        rules[sorts] = Arc::new(MergedOrders);
         rules.insert(sorts, Arc::new(OuterConstants));
     }
     let is_pushdown = |rule: &PhysicalRule| rule.name().starts_with("FilterPushdown");
