@@ -10,7 +10,8 @@ use executor::Checks;
 use executor::QueryMemory;
 use optimizer::{
     AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LimitedGroups, MergedOrders,
-    MissingOrders, OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows, WholeOrders,
+    MissingOrders, OrderedGroups, OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows,
+    WholeOrders,
 };
 use planner::casts::Casts;
 use planner::kept::PlansKept;
@@ -109,6 +110,10 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     if let Some(sorts) = place("EnsureRequirements") {
         rules[sorts] = Arc::new(MergedOrders);
         rules.insert(sorts, Arc::new(OuterConstants));
+    }
+    let place = |name| rules.iter().position(|rule| rule.name() == name);
+    if let Some(groups) = place("LimitAggregation") {
+        rules.insert(groups + 1, Arc::new(OrderedGroups));
     }
     let is_pushdown = |rule: &PhysicalRule| rule.name().starts_with("FilterPushdown");
     for rule in rules.iter_mut().filter(|rule| is_pushdown(rule)) {
