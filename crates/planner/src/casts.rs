@@ -3,9 +3,12 @@
 //! DataFusion's casts differ for bytes, dates, intervals and lengths of text. Such casts are replaced by a
 //! [`conversion`], which reads text by the rules of column assignment and writes it as clients see
 //! it. Casts of quoted constants are folded. The rule runs after type coercion.
+//!
+//! Casts to a numeric of fewer digits are replaced, too: where they are compared with constants, the engine drops them, and
+//! `v::numeric(8,1) = 1.0` does not find 1.04.
 
 use super::every_expression;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
@@ -46,9 +49,10 @@ pub fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transfor
         let Ok((_, from)) = cast.expr.to_field(schema) else {
             return Ok(Transformed::no(Expr::Cast(cast)));
         };
-        let rounds = rounds(from.data_type(), cast.field.data_type());
+        let held = (from.data_type(), cast.field.data_type());
+        let changes = rounds(held.0, held.1) || narrows(held.0, held.1);
         let (from, to) = (types::of_field(&from), types::of_field(&cast.field));
-        if rounds || is_conversion(&from, &to, cast.field.data_type()) {
+        if changes || is_conversion(&from, &to, cast.field.data_type()) {
             let function = conversion::to(&to, cast.field.data_type(), style);
             return Ok(Transformed::yes(function.call(vec![*cast.expr])));
         }
@@ -59,6 +63,22 @@ pub fn converted(expr: Expr, schema: &DFSchema, style: Style) -> Result<Transfor
 /// Whether a cast must round to an integer. DataFusion truncates.
 fn rounds(from: &DataType, to: &DataType) -> bool {
     (from.is_decimal() || from.is_floating()) && to.is_signed_integer()
+}
+
+/// Whether a cast to a numeric rounds numbers, or refuses some. The casts that the engine adds itself refuse some only if they
+/// have all digits that there can be.
+fn narrows(from: &DataType, to: &DataType) -> bool {
+    let DataType::Decimal128(precision, scale) = *to else { return false };
+    let (from_precision, from_scale) = match *from {
+        DataType::Int16 => (5, 0),
+        DataType::Int32 => (10, 0),
+        DataType::Int64 => (19, 0),
+        DataType::Decimal128(precision, scale) => (precision, scale),
+        _ => return false,
+    };
+    let before_point = |precision: u8, scale: i8| i16::from(precision) - i16::from(scale);
+    let has_fewer = before_point(precision, scale) < before_point(from_precision, from_scale);
+    scale < from_scale || precision < DECIMAL128_MAX_PRECISION && has_fewer
 }
 
 /// Whether a cast is replaced by a conversion.
