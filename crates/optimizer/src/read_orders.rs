@@ -2,7 +2,8 @@
 //!
 //! `array_agg(x) FROM generate_series(1, 20000) x` takes the numbers in the order of the series, and rows that a series makes
 //! for an INSERT get their numbers from a sequence in it. The engine hands out the batches of one partition to several in
-//! turn, and gathers them as they are done, which saves time only for joins and aggregates.
+//! turn, and gathers them as they are done, which saves time only for joins and aggregates. Volatile functions are called in
+//! the order of the rows, too: `SELECT nextval('s') FROM (SELECT x FROM t ORDER BY x OFFSET 0) y`.
 //!
 //! `SELECT 1 UNION ALL SELECT 2` gives 1 first. The engine gathers the rows of the sides as they come. A side that is read in
 //! several partitions, as large tables are, has no order.
@@ -44,6 +45,7 @@ impl PhysicalOptimizerRule for ReadOrders {
                 Some(_) => return Ok(Transformed::no(node)),
                 None => match node.downcast_ref::<CoalescePartitionsExec>() {
                     Some(gathered) => whole(gathered.input(), false)?,
+                    None if calls_volatile(&node)? => whole(node.children()[0], true)?,
                     None => return Ok(Transformed::no(node)),
                 },
             };
@@ -61,6 +63,17 @@ impl PhysicalOptimizerRule for ReadOrders {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Whether an operator is a projection that calls volatile functions.
+fn calls_volatile(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let Some(projection) = node.downcast_ref::<ProjectionExec>() else { return Ok(false) };
+    for computed in projection.expr() {
+        if computed.expr.exists(|part| Ok(part.is_volatile_node()))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether an aggregate gathers values in the order in which rows come, or returns one of several equal ones.
