@@ -24,7 +24,7 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use executor::logical_may_fail;
 use std::sync::Arc;
 
-/// The rule of the logical optimizer. It is the last one.
+/// The rule of the logical optimizer. It is the last but one.
 #[derive(Debug)]
 pub struct ComputedKeys;
 

@@ -25,6 +25,7 @@ mod same_names;
 mod skipped_rows;
 mod unread_columns;
 mod varying;
+mod volatile_arguments;
 mod whole_orders;
 
 pub use callable::callable;
@@ -45,4 +46,5 @@ pub use repeated_orders::RepeatedOrders;
 pub use same_names::ByUniqueNames;
 pub use skipped_rows::{AllRows, SkippedRows};
 pub use unread_columns::{WHOLE, has_subquery, without_unread};
+pub use volatile_arguments::VolatileArguments;
 pub use whole_orders::WholeOrders;

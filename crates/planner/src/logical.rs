@@ -127,6 +127,7 @@ impl Found {
             | "eliminate_group_by_constant"
             | "repeated_orders" => aggregates,
             "computed_keys" => aggregates || self.windows,
+            "volatile_arguments" => self.windows,
             "extract_leaf_expressions" | "push_down_leaf_projections" => self.leaves,
             _ => true,
         }

@@ -11,7 +11,7 @@ use executor::QueryMemory;
 use optimizer::{
     AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LimitedGroups, MergedOrders,
     MissingOrders, OrderedGroups, OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows,
-    WholeOrders,
+    VolatileArguments, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::kept::PlansKept;
@@ -92,8 +92,8 @@ impl Engine {
 /// The rules of the logical optimizer, without those of the engine where they are wrong.
 fn logical_rules(rules: &[Rule]) -> Vec<Rule> {
     let first: Rule = Arc::new(SkippedRows);
-    let last: Rule = Arc::new(ComputedKeys);
-    [first].into_iter().chain(rules.iter().map(optimizer::guarded)).chain([last]).collect()
+    let last: [Rule; 2] = [Arc::new(ComputedKeys), Arc::new(VolatileArguments)];
+    [first].into_iter().chain(rules.iter().map(optimizer::guarded)).chain(last).collect()
 }
 
 /// The engine's rules and ours. Plans are given checks before they are divided into fragments, since operators that share
