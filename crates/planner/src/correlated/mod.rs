@@ -33,7 +33,7 @@ pub use by_row::ByRow;
 pub use function::SubqueryFunction;
 
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, DataFusionError, Result};
+use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, Result};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::async_udf::AsyncScalarUDF;
 use datafusion::logical_expr::expr::{
@@ -41,7 +41,7 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Subquery};
+use datafusion::logical_expr::{BinaryExpr, Expr, Join, LogicalPlan, Operator, Subquery};
 use function::Answer;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
 /// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), groups
 /// that DataFusion would make of more columns, the only group of no rows, which it would lose, windows that it would not keep
-/// apart, or an expression in CASE or OR that may fail for rows that do not need it.
+/// apart, an outer join that would lose rows, or an expression in CASE or OR that may fail for rows that do not need it.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
@@ -100,7 +100,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 /// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
 /// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows, or an
 /// aggregation below another one. Or whether it has window functions, of which DataFusion would compute one over the rows of all
-/// outer rows.
+/// outer rows, or joins of which it would lose rows without a partner.
 fn is_regrouped(subquery: &Subquery) -> Result<bool> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(false);
@@ -116,8 +116,25 @@ fn is_regrouped(subquery: &Subquery) -> Result<bool> {
             Ok(compares(distinct.input())? || has_only_group(distinct.input())?)
         }
         LogicalPlan::Window(_) => Ok(!node.all_out_ref_exprs().is_empty()),
+        LogicalPlan::Join(join) => Ok(may_lack_partners(join)),
         _ => Ok(false),
     })
+}
+
+/// Whether it depends on the outer row which rows of a join have no partner, or whether they have one where only that counts: a
+/// condition on outer columns is below the side that may lack. Above the join it would apply to the joined rows. The right side
+/// of a LATERAL join keeps its conditions.
+fn may_lack_partners(join: &Join) -> bool {
+    use JoinType as J;
+    let (left, right) = match join.join_type {
+        J::Inner => (false, false),
+        J::Left | J::LeftSemi | J::LeftAnti | J::LeftMark => (false, true),
+        J::Right | J::RightSemi | J::RightAnti | J::RightMark => (true, false),
+        J::Full => (true, true),
+    };
+    let is_outer = |side: &LogicalPlan| !side.all_out_ref_exprs().is_empty();
+    let depends = |side: &LogicalPlan| !bind::is_lateral(side) && is_outer(side);
+    left && depends(&join.left) || right && depends(&join.right)
 }
 
 /// Whether a plan makes one group of rows that depend on the outer row. The group is there without rows, too: `EXISTS (SELECT
