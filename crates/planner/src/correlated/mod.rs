@@ -41,7 +41,9 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, Join, LogicalPlan, Operator, Subquery};
+use datafusion::logical_expr::{
+    BinaryExpr, Cast, Expr, ExprSchemable, Join, LogicalPlan, Operator, Subquery,
+};
 use function::Answer;
 use std::sync::Arc;
 
@@ -98,7 +100,7 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a subquery has groups that DataFusion makes otherwise when it takes conditions on outer columns out of it: by the
-/// columns of those that are no equalities, too, and without the group that an empty grouping set has of no rows, or an
+/// columns of those that are no equalities with columns, too, and without the group that an empty grouping set has of no rows, or an
 /// aggregation below another one. Or whether it has window functions, of which DataFusion would compute one over the rows of all
 /// outer rows, or joins of which it would lose rows without a partner.
 fn is_regrouped(subquery: &Subquery) -> Result<bool> {
@@ -159,24 +161,37 @@ fn leaves_out_group(plan: &LogicalPlan) -> Result<bool> {
     }
 }
 
-/// Whether a plan has conditions on outer columns that are no equalities.
+/// Whether a plan has conditions on outer columns that do not give a column of its own one value for each outer row.
 fn compares(plan: &LogicalPlan) -> Result<bool> {
     let is_outer = |part: &Expr| Ok(matches!(part, Expr::OuterReferenceColumn(..)));
     plan.exists(|node| {
         let LogicalPlan::Filter(filter) = node else { return Ok(false) };
         for condition in split_conjunction(&filter.predicate) {
-            let is_equality = match condition {
-                Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-                    left.exists(is_outer)? != right.exists(is_outer)?
-                }
-                _ => false,
-            };
-            if !is_equality && condition.exists(is_outer)? {
+            if condition.exists(is_outer)? && !is_key(condition, filter.input.schema())? {
                 return Ok(true);
             }
         }
         Ok(false)
     })
+}
+
+/// Whether a condition is the equality of a column and an expression without columns of the same plan. Columns in other
+/// expressions have several values: -1 and 1 in `abs(b.y) = a.x`.
+fn is_key(condition: &Expr, schema: &DFSchema) -> Result<bool> {
+    let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else {
+        return Ok(false);
+    };
+    let is_column = |expr: &Expr| -> Result<bool> {
+        match expr {
+            Expr::Column(_) => Ok(true),
+            Expr::Cast(Cast { expr: inner, field }) if matches!(**inner, Expr::Column(_)) => {
+                let from = inner.get_type(schema)?;
+                Ok(from.is_signed_integer() && field.data_type().is_signed_integer())
+            }
+            _ => Ok(false),
+        }
+    };
+    Ok(is_column(left)? && !right.any_column_refs() || is_column(right)? && !left.any_column_refs())
 }
 
 /// The subquery of an expression, if it is one.
