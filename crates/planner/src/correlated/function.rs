@@ -6,6 +6,7 @@ use super::index::{Found, Index};
 use super::keyed::Keyed;
 use super::late::{Failures, Outcome, carrying};
 use super::members::Members;
+use super::outside;
 use crate::physical_plan;
 use async_trait::async_trait;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray, UInt64Array};
@@ -53,6 +54,8 @@ pub struct SubqueryFunction {
     returns: DataType,
     /// The errors of answers, if they are raised where rows need these.
     failures: Option<Arc<Failures>>,
+    /// Whether rows with the same arguments have answers of their own.
+    is_volatile: bool,
     signature: Signature,
     engine: Arc<SessionState>,
     /// Number of executions.
@@ -96,12 +99,14 @@ impl SubqueryFunction {
         let kinds = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
         let signature = Signature::one_of(kinds, Volatility::Volatile);
         let keyed = Keyed::of(&plan, &columns)?;
+        let is_volatile = !columns.is_empty() && outside::is_volatile(&plan)?;
         Ok(Self {
             plan,
             columns,
             answer,
             returns,
             failures: is_late.then(Arc::default),
+            is_volatile,
             signature,
             engine,
             runs: AtomicU64::new(0),
@@ -416,13 +421,14 @@ impl AsyncScalarUDFImpl for SubqueryFunction {
         let rows = args.number_rows;
         let arrays = args.args.iter().map(|arg| arg.to_array(rows));
         let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
-        let mut known: HashMap<Vec<ScalarValue>, usize> = HashMap::new();
+        let mut known: HashMap<(Option<usize>, Vec<ScalarValue>), usize> = HashMap::new();
         let (mut distinct, mut firsts) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(rows);
         for row in 0..rows {
             let values = arrays.iter().map(|array| ScalarValue::try_from_array(array, row));
             let values = values.collect::<Result<Vec<_>>>()?;
-            let place = *known.entry(values).or_insert_with_key(|values| {
+            let own = self.is_volatile.then_some(row);
+            let place = *known.entry((own, values)).or_insert_with_key(|(_, values)| {
                 distinct.push(values.clone());
                 firsts.push(row as u64);
                 distinct.len() - 1

@@ -5,12 +5,13 @@
 //! and catalog queries of clients have many (psql's `\d` has one in each select list).
 //!
 //! `by_row` turns every correlated subquery of a plan into a [`SubqueryFunction`] of its outer
-//! columns. The function plans and runs the subquery for each distinct set of values. Each set
-//! costs one planning, so this is used only for plans that DataFusion rejects or misinterprets. If
-//! the outer columns are only compared by equality, the subquery runs once for all values, and its
-//! rows are found by key (`index`). Else it runs for all sets of a batch at once, if it can be joined with
-//! them (`domain`). A subquery without outer columns runs once, too (`members`). Where an expression does not need the value
-//! for every row, an error is a part of the value (`late`).
+//! columns. The function plans and runs the subquery for each distinct set of values, or for each
+//! row if it calls volatile functions. Each set costs one planning, so this is used only for plans
+//! that DataFusion rejects or misinterprets. If the outer columns are only compared by equality,
+//! the subquery runs once for all values, and its rows are found by key (`index`). Else it runs for
+//! all sets of a batch at once, if it can be joined with them (`domain`). A subquery without outer
+//! columns runs once, too (`members`). Where an expression does not need the value for every row,
+//! an error is a part of the value (`late`).
 //!
 //! DataFusion calls such functions in select lists and filters only. `below` moves them there from
 //! other places. In ON of an outer join a subquery over both sides is not supported.
@@ -68,13 +69,15 @@ pub(super) fn is_in(plan: &LogicalPlan) -> bool {
 /// Whether a plan has a subquery that DataFusion misinterprets: an IN where NULL and false differ, an EXISTS whose LIMIT or
 /// OFFSET DataFusion would drop when it turns it into a join (an outermost LIMIT without OFFSET is handled correctly), groups
 /// that DataFusion would make of more columns, the only group of no rows, which it would lose, windows that it would not keep
-/// apart, an outer join that would lose rows, or an expression in CASE or OR that may fail for rows that do not need it.
+/// apart, an outer join that would lose rows, volatile functions that it would call once, or an expression in CASE or OR that
+/// may fail for rows that do not need it.
 pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let is_limit = |node: &LogicalPlan| Ok(matches!(node, LogicalPlan::Limit(_)));
     let forgets = |expr: &Expr| {
         if let Some(subquery) = subquery_of(expr)
             && (is_regrouped(subquery)?
-                || is_condition(expr) && has_only_group(&subquery.subquery)?)
+                || is_condition(expr) && has_only_group(&subquery.subquery)?
+                || is_repeated(subquery)?)
         {
             return Ok(true);
         }
@@ -88,7 +91,10 @@ pub(super) fn is_misread(plan: &LogicalPlan) -> bool {
     let mut found = three_valued::is_in(plan);
     let walked = plan.apply_with_subqueries(|node| {
         if let LogicalPlan::Subquery(subquery) = node {
-            found = found || is_regrouped(subquery)? || leaves_out_group(&subquery.subquery)?;
+            found = found
+                || is_regrouped(subquery)?
+                || leaves_out_group(&subquery.subquery)?
+                || is_repeated(subquery)?;
         }
         let is_filter = matches!(node, LogicalPlan::Filter(_));
         node.apply_expressions(|expr| {
@@ -121,6 +127,12 @@ fn is_regrouped(subquery: &Subquery) -> Result<bool> {
         LogicalPlan::Join(join) => Ok(may_lack_partners(join)),
         _ => Ok(false),
     })
+}
+
+/// Whether a subquery runs for each outer row even if the values of its outer columns are the same: it calls volatile functions.
+/// A join computes them once.
+fn is_repeated(subquery: &Subquery) -> Result<bool> {
+    Ok(!subquery.outer_ref_columns.is_empty() && outside::is_volatile(&subquery.subquery)?)
 }
 
 /// Whether it depends on the outer row which rows of a join have no partner, or whether they have one where only that counts: a
