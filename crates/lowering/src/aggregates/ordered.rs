@@ -14,8 +14,8 @@ use analyzer::tree::{AggregateCall, Expr as Tree, Kind};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Expr, when};
 use optimizer::where_filtered;
 use std::sync::Arc;
 
@@ -150,7 +150,8 @@ impl Lowering<'_> {
             Typed::constant(text, Oid::TEXT.into())
         };
         direct.push(text(if key.is_some_and(|key| key.descending) { "DESC" } else { "ASC" }));
-        let nulls_first = key.is_some_and(|key| key.nulls_first);
+        // Of texts, which leave NULL out, it comes last, so that there are no others if it is the first.
+        let nulls_first = key.is_some_and(|key| key.nulls_first) && function != "sorted_texts";
         direct.push(text(if nulls_first { "NULLS FIRST" } else { "NULLS LAST" }));
         let filter = match &call.filter {
             Some(filter) => Some(Box::new(self.condition(filter)?)),
@@ -188,18 +189,20 @@ impl Lowering<'_> {
         self.engine_function(function, vec![sorted])
     }
 
-    /// The value of distinct texts: sorted and joined.
+    /// The value of distinct texts: sorted and joined; NULL without a text.
     pub(super) fn sorted_texts(&self, mut arguments: Vec<Typed>) -> Result<(Expr, DataType)> {
         let order = arguments.split_off(arguments.len().min(2));
         let [texts, between] = take(arguments)?;
         let sql_type = texts.sql_type;
         let sorted = std::iter::once(texts).chain(order).collect();
         let sorted = self.registered("array_sort", sorted, sql_type)?;
+        let first = Typed::constant(ScalarValue::Int64(Some(1)), Oid::INT8.into());
+        let (first, _) = self.engine_function("array_element", vec![sorted.clone(), first])?;
         // Without a text between them, texts follow each other; NULL texts are left out.
         let empty = Typed::constant(ScalarValue::Utf8View(Some(String::new())), Oid::TEXT.into());
         let between = if between.is_null() { empty.clone() } else { between };
         let joined = self.registered("array_to_string", vec![sorted, between], Oid::TEXT.into())?;
-        Ok((joined.expr, joined.data_type))
+        Ok((when(first.is_not_null(), joined.expr).end()?, joined.data_type))
     }
 }
 
