@@ -11,43 +11,29 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 use values::error::{Error, Result};
-use values::style::{DateFormat, Style};
+use values::style::Style;
 use values::text::TextColumn;
 use values::translate::external;
 
 /// The output of a value in a style.
 pub fn of_value(style: Style) -> ScalarUDF {
-    made("output", style, Form::Plain, false)
+    made("output", style, false)
 }
 
 /// The outputs of the items of an array, as an array.
 pub fn items(style: Style) -> ScalarUDF {
-    made("output_items", style, Form::Plain, true)
+    made("output_items", style, true)
 }
 
-/// A timestamp with time zone as JSON has it, or those of an array: `2024-02-29T10:00:00+02:00`.
-pub(crate) fn for_json(style: Style, of_items: bool) -> ScalarUDF {
-    let style = Style { date_format: DateFormat::Iso, ..style };
-    made("json_moment", style, Form::JsonMoment, of_items)
-}
-
-fn made(name: &'static str, style: Style, form: Form, of_items: bool) -> ScalarUDF {
+fn made(name: &'static str, style: Style, of_items: bool) -> ScalarUDF {
     let signature = Signature::any(1, Volatility::Immutable);
-    ScalarUDF::new_from_impl(Output { name, style, form, of_items, signature })
-}
-
-/// How a value is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Form {
-    Plain,
-    JsonMoment,
+    ScalarUDF::new_from_impl(Output { name, style, of_items, signature })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Output {
     name: &'static str,
     style: Style,
-    form: Form,
     of_items: bool,
     signature: Signature,
 }
@@ -84,8 +70,8 @@ impl ScalarUDFImpl for Output {
         let is_constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let written = match arrays.first() {
-            Some(values) if self.of_items => of_items(values, self.style, self.form),
-            Some(values) => texts(values, self.style, self.form),
+            Some(values) if self.of_items => of_items(values, self.style),
+            Some(values) => texts(values, self.style),
             None => Err(Error::unsupported("the output of nothing is not supported")),
         };
         let written = written.map_err(external)?;
@@ -96,24 +82,33 @@ impl ScalarUDFImpl for Output {
     }
 }
 
-fn of_items(lists: &ArrayRef, style: Style, form: Form) -> Result<ArrayRef> {
+fn of_items(lists: &ArrayRef, style: Style) -> Result<ArrayRef> {
     let lists = lists.as_list::<i32>();
-    let items = texts(lists.values(), style, form)?;
+    let items = texts(lists.values(), style)?;
     let field = Arc::new(Field::new_list_field(DataType::Utf8View, true));
     let nulls = lists.nulls().cloned();
     Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), items, nulls)?))
 }
 
-fn texts(values: &ArrayRef, style: Style, form: Form) -> Result<ArrayRef> {
+/// The outputs of values.
+pub(crate) fn texts(values: &ArrayRef, style: Style) -> Result<ArrayRef> {
+    written(values, style, |_| ())
+}
+
+/// Timestamps with time zone as JSON has them, of a style with dates in ISO format: `2024-02-29T10:00:00+02:00`.
+pub(crate) fn moments(values: &ArrayRef, style: Style) -> Result<ArrayRef> {
+    written(values, style, as_json)
+}
+
+/// The outputs of values, which a function changes.
+fn written(values: &ArrayRef, style: Style, change: fn(&mut String)) -> Result<ArrayRef> {
     let column = TextColumn::styled(values, style)?;
     let mut texts = StringViewBuilder::with_capacity(values.len());
     let mut text = String::new();
     for row in 0..values.len() {
         text.clear();
         if column.write(row, &mut text) {
-            if form == Form::JsonMoment {
-                as_json(&mut text);
-            }
+            change(&mut text);
             texts.append_value(&text);
         } else {
             texts.append_null();

@@ -75,7 +75,7 @@ impl FunctionRewrite for JsonTypes {
     ) -> Result<Transformed<Expr>> {
         match expr {
             Expr::ScalarFunction(call) if styled::writes(&call) => {
-                Ok(styled::of_call(call, schema, Style::from_config(options)))
+                styled::of_call(call, schema, Style::from_config(options))
             }
             Expr::Cast(cast) => of_cast(cast, schema, Style::from_config(options)),
             other => of_choice(other, schema),

@@ -25,6 +25,7 @@ pub(super) fn write(
         out.push_str("null");
         return Ok(());
     }
+    let sql_type = sql_type.representation().imprecise();
     match sql_type {
         SqlType::Array(item) => {
             if let Some(lists) = array.as_list_opt::<i32>() {
