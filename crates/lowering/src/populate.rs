@@ -34,6 +34,8 @@ pub(crate) struct Populate {
     pub(crate) is_binary: bool,
     /// The function, as messages name it.
     pub(crate) name: String,
+    /// How the session reads values.
+    pub(crate) style: Style,
 }
 
 /// The function that makes rows of documents: of one argument, or of a row and a document.
@@ -174,7 +176,7 @@ impl Populate {
             }
             columns.push(Arc::new(StringViewArray::from_iter(column)) as ArrayRef);
         }
-        composite(&self.of, columns, (nulls, objects.len()), Style::default())
+        composite(&self.of, columns, (nulls, objects.len()), self.style)
     }
 }
 

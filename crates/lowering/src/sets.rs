@@ -1,6 +1,6 @@
 //! Set-returning functions: each column is an array that the engine expands to rows.
 
-use crate::functions::{arrays, json, take};
+use crate::functions::{arrays, take};
 use crate::record_fields::fields_of;
 use crate::refusal::{Result, missing, unsupported};
 use crate::scope::{Lowering, Slot};
@@ -270,7 +270,7 @@ impl Lowering<'_> {
         };
         let mut arguments = self.exprs(&set.call.arguments)?;
         arguments.truncate(if is_of_any { 1 } else { 2 });
-        let (expr, data_type) = json::rows(name, of, set.returns_set, arguments)?;
+        let (expr, data_type) = self.populated_rows(name, of, set.returns_set, arguments)?;
         let sql_type = Oid::RECORD_ARRAY.into();
         let array = Typed { expr, sql_type, data_type };
         let array = match set.returns_set {

@@ -154,11 +154,24 @@ impl Lowering<'_> {
             None => self.plain(value, text),
         }
     }
+
+    /// The rows of a composite type that a function makes of documents.
+    pub(crate) fn populated_rows(
+        &self,
+        name: &str,
+        of: Held,
+        is_set: bool,
+        arguments: Vec<Typed>,
+    ) -> Result<(Expr, DataType)> {
+        let (is_binary, name, style) = (populate::is_binary(name), name.to_owned(), self.style());
+        let populate = Populate { of, is_set, is_binary, name, style };
+        called(&Arc::new(populate::function(populate)), arguments)
+    }
 }
 
 /// A row of a composite type from another one and an object.
 fn populated(
-    _: &Lowering<'_>,
+    lowering: &Lowering<'_>,
     name: &str,
     arguments: Vec<Typed>,
     sql_type: SqlType,
@@ -169,20 +182,9 @@ fn populated(
     }
     let mut arguments = arguments;
     arguments.truncate(2);
-    let (expr, data_type) = rows(name, types::held(sql_type)?, false, arguments)?;
+    let of = types::held(sql_type)?;
+    let (expr, data_type) = lowering.populated_rows(name, of, false, arguments)?;
     Ok(Typed { expr, sql_type, data_type })
-}
-
-/// The rows of a composite type that a function makes of documents.
-pub(crate) fn rows(
-    name: &str,
-    of: Held,
-    is_set: bool,
-    arguments: Vec<Typed>,
-) -> Result<(Expr, DataType)> {
-    let (is_binary, name) = (populate::is_binary(name), name.to_owned());
-    let populate = Populate { of, is_set, is_binary, name };
-    called(&Arc::new(populate::function(populate)), arguments)
 }
 
 /// A function that writes values of any type.
