@@ -9,6 +9,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::common::ScalarValue;
 use grammar::tree::{NodeEnum, SelectStmt};
 use std::sync::Arc;
+use store::catalog::SqlType;
 
 /// A query of constants and parameters.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ enum Item {
     Fixed,
     /// The value of a parameter.
     Parameter(usize),
-    /// The value of a parameter as another type.
+    /// The value of a parameter as another type of integers.
     Cast(usize),
 }
 
@@ -70,7 +71,13 @@ impl Constants {
 impl Item {
     fn of(value: &NodeEnum) -> Option<Self> {
         if let NodeEnum::TypeCast(cast) = value {
-            return Operand::of(cast.arg.as_deref()?.node.as_ref()?)?.number().map(Self::Cast);
+            // Domains and object ids are integers with values and casts of their own.
+            let is_plain = matches!(
+                parser::types::of_name(cast.type_name.as_ref()?)?,
+                SqlType::SmallInt | SqlType::Integer | SqlType::BigInt
+            );
+            let number = Operand::of(cast.arg.as_deref()?.node.as_ref()?)?.number()?;
+            return is_plain.then_some(Self::Cast(number));
         }
         if let NodeEnum::FuncCall(call) = value {
             return (is_bare_call(call, "version") && !call.agg_star).then_some(Self::Fixed);

@@ -112,6 +112,9 @@ fn other_queries_are_the_planners() {
 fn queries_of_constants_are_recognised() {
     for (sql, expected) in [
         ("SELECT 1, 'x' AS x, NULL, $1, $2::int, version()", true),
+        ("SELECT $1::pos", false),
+        ("SELECT $1::oid, $2::int8", false),
+        ("SELECT $1::text", false),
         ("SELECT now()", false),
         ("SELECT 1 + 1", false),
         ("SELECT 'now'::timestamp", false),

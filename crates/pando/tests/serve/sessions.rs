@@ -2,6 +2,7 @@
 
 use super::harness::{Served, connect, serve};
 use std::time::Duration;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 /// The values of all rows of a text of statements, in order.
@@ -421,6 +422,26 @@ async fn parameters_have_types_of_users() {
     assert_eq!(values(&client, "EXECUTE d(4)").await, ["5"]);
     let refused = "23514 value for domain pos violates check constraint \"pos_check\"";
     assert_eq!(refusal(&client, "EXECUTE d(-4)").await, refused);
+}
+
+#[tokio::test]
+async fn a_repeated_cast_of_a_parameter_is_the_cast_of_its_type() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    client.batch_execute("CREATE DOMAIN pos AS int CHECK (value > 0)").await.expect("made");
+    let pos = client.prepare_typed("SELECT $1::pos", &[Type::INT4]).await.expect("prepared");
+    let oid = client.prepare_typed("SELECT $1::oid", &[Type::INT4]).await.expect("prepared");
+    let wide = client.prepare_typed("SELECT $1::oid", &[Type::INT8]).await.expect("prepared");
+    for _ in 0..3 {
+        assert_eq!(client.query_one(&pos, &[&5]).await.expect("positive").get::<_, i32>(0), 5);
+        let refused = client.query_one(&pos, &[&-5]).await.expect_err("negative");
+        assert_eq!(refused.code().map(|code| code.code()), Some("23514"));
+        assert_eq!(client.query_one(&oid, &[&7]).await.expect("an id").get::<_, u32>(0), 7);
+        assert_eq!(client.query_one(&oid, &[&-1]).await.expect("an id").get::<_, u32>(0), u32::MAX);
+        assert_eq!(client.query_one(&wide, &[&7_i64]).await.expect("an id").get::<_, u32>(0), 7);
+        let refused = client.query_one(&wide, &[&5_000_000_000_i64]).await.expect_err("too great");
+        assert_eq!(refused.code().map(|code| code.code()), Some("22003"));
+    }
 }
 
 #[tokio::test]
