@@ -30,6 +30,10 @@ impl Binder<'_> {
             return Ok(Some(relabelled(value, SqlType::plain(oid), location)));
         }
         let domain = self.catalog.domain(oid);
+        // A parameter is read as a value of the domain, which refuses texts that are too long.
+        let is_read =
+            matches!(value.kind, Kind::Parameter(_)) && value.sql_type.oid == Oid::UNKNOWN;
+        let context = if is_read { CastContext::Implicit } else { context };
         // Errors name the domain of the value, not those that it is over.
         let shown = self.outer_domain.take();
         let shown = shown.or_else(|| domain.as_ref().map(|domain| domain.name.clone()));

@@ -445,6 +445,50 @@ async fn a_repeated_cast_of_a_parameter_is_the_cast_of_its_type() {
 }
 
 #[tokio::test]
+async fn a_parameter_of_a_domain_is_refused_if_it_is_too_long() {
+    let served = serve(&[]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    let create = "CREATE DOMAIN us AS varchar(3); CREATE DOMAIN uus AS us;
+        CREATE DOMAIN uc AS char(3); CREATE TABLE d (a us, k int)";
+    client.batch_execute(create).await.expect("made");
+    for statement in [
+        "PREPARE cast_us AS SELECT $1::us",
+        "PREPARE cast_uus AS SELECT $1::uus",
+        "PREPARE cast_uc AS SELECT $1::uc",
+        "PREPARE of_us (us) AS SELECT $1",
+        "PREPARE adds AS INSERT INTO d VALUES ($1, 1)",
+        "PREPARE casts AS INSERT INTO d VALUES ($1::us, 1)",
+        "PREPARE cut (text) AS SELECT $1::us",
+    ] {
+        client.simple_query(statement).await.expect(statement);
+    }
+    let long = "22001 value too long for type character varying(3)";
+    for execute in [
+        "EXECUTE cast_us('abcdef')",
+        "EXECUTE cast_uus('abcdef')",
+        "EXECUTE of_us('abcdef')",
+        "EXECUTE of_us('abcdef'::text)",
+        "EXECUTE adds('abcdef')",
+        "EXECUTE casts('abcdef')",
+    ] {
+        assert_eq!(refusal(&client, execute).await, long, "{execute}");
+    }
+    let long = "22001 value too long for type character(3)";
+    assert_eq!(refusal(&client, "EXECUTE cast_uc('abcdef')").await, long);
+    assert_eq!(values(&client, "SELECT count(*) FROM d").await, ["0"]);
+    for (execute, expected) in [
+        ("EXECUTE cast_us('abc   ')", "abc"),
+        ("EXECUTE cast_uc('ab   ')", "ab "),
+        ("EXECUTE of_us('abcdef'::us)", "abc"),
+        ("EXECUTE of_us(NULL)", "NULL"),
+        // A cast of a text cuts it.
+        ("EXECUTE cut('abcdef')", "abc"),
+    ] {
+        assert_eq!(values(&client, execute).await, [expected], "{execute}");
+    }
+}
+
+#[tokio::test]
 async fn changes_with_parameters_are_described_before_they_have_values() {
     let served = serve(&[]);
     let client = connect(&served, "u", None).await.expect("connected");

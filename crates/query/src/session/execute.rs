@@ -4,6 +4,7 @@ use super::Session;
 use crate::context::outcome::Outcome;
 use crate::context::transactions::Conversation;
 use crate::context::{Inner, parameter_of_text};
+use analyzer::ASSIGNED;
 use analyzer::resolve::can_coerce;
 use analyzer::system::casts::CastContext;
 use analyzer::system::functions::{self, Function, FunctionKind};
@@ -76,7 +77,7 @@ impl Session {
                     }
                     evaluate(self, text, sql_type, parameters).await?
                 }
-                // Its conditions are those of a cast.
+                // Its conditions are those of an assignment.
                 Argument::Constant(Some(text)) if is_domain(sql_type) => {
                     let text = format!("'{}'", text.replace('\'', "''"));
                     evaluate(self, &text, sql_type, parameters).await?
@@ -168,7 +169,12 @@ async fn evaluate(
     sql_type: &SqlType,
     parameters: &[ScalarValue],
 ) -> Result<ScalarValue> {
-    let statement = parser::parse(&format!("SELECT CAST(({expression}) AS {sql_type})"))?;
+    // A text that is too long for a domain is refused, as one that is read.
+    let value = match is_domain(sql_type) {
+        true => format!("pg_catalog.{ASSIGNED}(({expression}), NULL::{sql_type})"),
+        false => format!("CAST(({expression}) AS {sql_type})"),
+    };
+    let statement = parser::parse(&format!("SELECT {value}"))?;
     for statement in &statement {
         let outcome = session.run(statement, parameters).await;
         if let Outcome::Rows(rows) = outcome.map_err(Error::without_position)? {
