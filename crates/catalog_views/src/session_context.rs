@@ -132,8 +132,8 @@ impl Drop for BackupMark<'_> {
 pub struct LastValues {
     /// The last value of each sequence.
     pub(crate) by_sequence: HashMap<RelationId, i64>,
-    /// The last value of any sequence.
-    pub last: Option<i64>,
+    /// The sequence that gave the last value.
+    pub(crate) last: Option<RelationId>,
 }
 
 /// The change of a setting that `set_config` requests.

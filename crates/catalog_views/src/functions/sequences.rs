@@ -67,9 +67,7 @@ impl Function {
     /// The results for each of `rows` rows. The arguments have no NULLs.
     fn call(&self, arrays: &[ArrayRef], rows: usize) -> Result<Vec<i64>> {
         if self.action == Action::Last {
-            let last = self.session.last_values().lock().last;
-            let last = last.ok_or_else(|| not_yet("lastval is not yet defined in this session"))?;
-            return Ok(vec![last; rows]);
+            return Ok(vec![self.last()?; rows]);
         }
         let texts = arrays.first().ok_or_else(|| wrong_arguments(self.action))?;
         let texts = cast(texts, &DataType::Utf8View)?;
@@ -133,17 +131,23 @@ impl Function {
         }
     }
 
-    /// Stores the last value that the session got.
-    fn remember(&self, sequence: &Sequence, value: i64) {
-        let mut last = self.session.last_values().lock();
-        last.by_sequence.insert(sequence.id, value);
-        last.last = Some(value);
+    /// The last value that the session got of any sequence, if it still exists.
+    fn last(&self) -> Result<i64> {
+        let last = self.session.last_values().lock();
+        let value = last.last.and_then(|id| Some((id, *last.by_sequence.get(&id)?)));
+        let catalog = self.session.catalog();
+        match value.and_then(|(id, value)| Some((catalog.relation_by_id(id)?, value))) {
+            Some((sequence, value)) => self.require(&catalog, sequence).map(|()| value),
+            None => Err(not_yet("lastval is not yet defined in this session")),
+        }
     }
 
     fn next(&self, sequence: &Sequence) -> Result<i64> {
         self.may_write(sequence, "nextval")?;
         let value = self.session.database().store().sequence_next(sequence, 1)?;
-        self.remember(sequence, value);
+        let mut last = self.session.last_values().lock();
+        last.by_sequence.insert(sequence.id, value);
+        last.last = Some(sequence.id);
         Ok(value)
     }
 
@@ -171,16 +175,9 @@ impl Function {
             Some(flag) => cast(flag, &DataType::Boolean)?.as_boolean().value(row),
             None => true,
         };
-        if !(sequence.min..=sequence.max).contains(&value) {
-            let (name, min, max) = (&sequence.name, sequence.min, sequence.max);
-            let message = format!(
-                "setval: value {value} is out of bounds for sequence \"{name}\" ({min}..{max})"
-            );
-            return Err(Error::new(SqlState::NumericValueOutOfRange, message));
-        }
         self.session.database().store().sequence_set(sequence, value, called)?;
         if called {
-            self.remember(sequence, value);
+            self.session.last_values().lock().by_sequence.insert(sequence.id, value);
         }
         Ok(value)
     }
