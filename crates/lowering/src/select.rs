@@ -6,13 +6,16 @@ use crate::scope::Lowering;
 use crate::typed::Typed;
 use analyzer::system::{Oid, SqlType};
 use analyzer::tree::{Distinct, Expr, From, Kind, Limit, Select, SortKey};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{
-    Expr as Engine, ExprSchemable, LogicalPlan, LogicalPlanBuilder, when,
+    Expr as Engine, ExprSchemable, Limit as Cut, LogicalPlan, LogicalPlanBuilder, when,
 };
+use executor::logical_may_fail;
 use optimizer::{Carried, carried};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Begins the names of columns that only sort keys need.
 const KEY: &str = "?key";
@@ -58,8 +61,9 @@ impl Lowering<'_> {
         self.ordered(plan, order, limit, width)
     }
 
-    /// A SELECT whose volatile values are computed in the order of its keys or of what it reads, and only for the rows that LIMIT leaves: in
-    /// `SELECT nextval('s') FROM t ORDER BY k LIMIT 2` for two. `None` if it has none, or they are keys.
+    /// A SELECT whose values are computed in the order of its keys or of what it reads, and only for the rows that LIMIT leaves:
+    /// those of `SELECT nextval('s') FROM t ORDER BY k LIMIT 2` for two. `None` if none is volatile and none may fail for other
+    /// rows, or such a value is a key.
     fn postponed(
         &mut self,
         plan: &LogicalPlan,
@@ -72,7 +76,9 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let values = self.exprs(select.output.iter().map(|output| &output.expr))?;
-        if !values.iter().any(|value| value.expr.is_volatile()) {
+        let is_volatile = values.iter().any(|value| value.expr.is_volatile());
+        let may_fail = |value: &Typed| limit.count.is_some() && logical_may_fail(&value.expr);
+        if !is_volatile && !values.iter().any(may_fail) {
             return Ok(None);
         }
         let mut order = Vec::with_capacity(keys.len() + read.len());
@@ -81,7 +87,7 @@ impl Lowering<'_> {
                 Kind::Output(place) => values[place].clone(),
                 _ => self.expr(&key.expr)?,
             };
-            if value.expr.is_volatile() {
+            if value.expr.is_volatile() || !is_volatile && may_fail(&value) {
                 return Ok(None);
             }
             order.push(self.sorted(key, value)?);
@@ -94,7 +100,22 @@ impl Lowering<'_> {
         for (value, name) in values.into_iter().zip(names) {
             columns.add(value, name);
         }
-        Ok(Some(LogicalPlanBuilder::from(plan).project(columns.exprs)?.build()?))
+        let (exprs, width) = (columns.exprs, select.output.len());
+        let project =
+            |plan: LogicalPlan| LogicalPlanBuilder::from(plan).project(exprs.clone())?.build();
+        // The joins that the engine makes of subqueries lose the order.
+        if exprs.iter().any(has_subquery) {
+            let Some(Carried { plan, order }) = carried(&project(plan)?)? else { return Ok(None) };
+            return Ok(Some(self.ordered(plan, order, &Limit::default(), width)?));
+        }
+        Ok(Some(match plan {
+            // The engine takes the limit below the values; subqueries are known by the limit on top of them.
+            LogicalPlan::Limit(cut) if !is_volatile => {
+                let input = Arc::new(project(Arc::unwrap_or_clone(cut.input))?);
+                LogicalPlan::Limit(Cut { input, ..cut })
+            }
+            plan => project(plan)?,
+        }))
     }
 
     /// The rows of a SELECT without DISTINCT, and the order that its keys make. Columns that only the order needs follow the
@@ -249,6 +270,14 @@ impl Lowering<'_> {
         let plan = LogicalPlanBuilder::from(plan).aggregate(groups, firsts)?.project(kept)?;
         Ok((plan.build()?, sorted))
     }
+}
+
+fn has_subquery(value: &Engine) -> bool {
+    use Engine::{Exists, InSubquery, ScalarSubquery, SetComparison};
+    let is_one = |part: &Engine| {
+        Ok(matches!(part, ScalarSubquery(_) | Exists(_) | InSubquery(_) | SetComparison(_)))
+    };
+    value.exists(is_one).unwrap_or(true)
 }
 
 /// A column of the rows of a SELECT whose groups exist without rows: for aggregates of all rows, and the set of ROLLUP that

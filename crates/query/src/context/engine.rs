@@ -9,9 +9,9 @@ use distributed::{Exchanges, ShipFragments, read_everywhere};
 use executor::Checks;
 use executor::QueryMemory;
 use optimizer::{
-    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LimitedGroups, MergedOrders,
-    MissingOrders, OrderedGroups, OuterConstants, ReadOrders, RepeatedOrders, Rule, SkippedRows,
-    VolatileArguments, WholeOrders,
+    AllRows, ByUniqueNames, ComputedKeys, FewGroups, FloatGroups, LateColumns, LimitedGroups,
+    MergedOrders, MissingOrders, OrderedGroups, OuterConstants, ReadOrders, RepeatedOrders, Rule,
+    SkippedRows, VolatileArguments, WholeOrders,
 };
 use planner::casts::Casts;
 use planner::kept::PlansKept;
@@ -122,6 +122,7 @@ fn physical_rules(rules: &[PhysicalRule]) -> Vec<PhysicalRule> {
     let last = rules.iter().rposition(is_pushdown).unwrap_or(rules.len());
     rules.insert(last, Arc::new(WholeOrders));
     rules.insert(last, Arc::new(ReadOrders));
+    rules.insert(last, Arc::new(LateColumns));
     rules.insert(last, Arc::new(AllRows));
     rules.insert(last, Arc::new(FewGroups));
     rules.insert(last, Arc::new(LimitedGroups));
