@@ -49,7 +49,7 @@ pub struct Change {
     pub checks: Vec<ViewCheck>,
 }
 
-/// The condition of a view, for rows that must fulfil it. Its columns are those of the changed table.
+/// The condition of a view WITH CHECK OPTION. Its columns are those of the changed table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ViewCheck {
     /// The name of the view.
@@ -227,6 +227,4 @@ pub struct ConflictUpdate {
     pub values: Vec<Expr>,
     /// WHERE.
     pub filter: Option<Expr>,
-    /// What rows that exist must fulfil for the views through which they are updated, in the order of the checks.
-    pub visible: Vec<ViewCheck>,
 }

@@ -6,7 +6,7 @@ use crate::context::Frame;
 use analyzer::system::SqlType;
 use analyzer::tree::{
     self, Action, Change, Conflict, ConflictTarget, Expr as Tree, Kind, Main, MergeAction,
-    Overriding, Query, Target, ViewCheck,
+    Overriding, Query, Target,
 };
 use datafusion::arrow::datatypes::{Field as ArrowField, SchemaRef};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
@@ -39,7 +39,7 @@ pub(crate) struct Planned {
     pub(crate) checks: Option<Checks>,
 }
 
-/// The conditions of views, over rows of the table, followed by columns of other relations.
+/// The conditions of views WITH CHECK OPTION, over the written rows, followed by columns of other relations.
 pub(crate) struct Checks {
     /// The names of the views.
     pub(crate) views: Vec<String>,
@@ -92,8 +92,6 @@ pub(crate) struct OnConflictUpdate {
     pub(crate) values: OverRows,
     /// WHERE.
     pub(crate) filter: Option<OverRows>,
-    /// What rows that exist must fulfil for the views through which they are updated.
-    pub(crate) visible: Option<Checks>,
 }
 
 /// A planned WHEN clause of MERGE. Its expressions are over the columns of the query.
@@ -269,7 +267,13 @@ impl Statement<'_> {
         };
         let checks = match change.checks.as_slice() {
             [] => None,
-            checks => part.checks(checks, &part.returned_rows(&rows)?)?,
+            checks => {
+                let views = checks.iter().map(|check| check.view.clone()).collect();
+                let conditions: Vec<Tree> =
+                    checks.iter().map(|check| check.condition.clone()).collect();
+                let conditions = part.over(&conditions, &part.returned_rows(&rows)?)?;
+                Some(Checks { views, conditions })
+            }
         };
         Ok(Planned { target: part.target.clone(), rows, action, returning, checks })
     }
@@ -452,16 +456,6 @@ impl Part<'_> {
         OverRows::new(self.statement.planner, &at_hand.rows, named)
     }
 
-    /// Plans conditions of views over rows at hand.
-    fn checks(&self, checks: &[ViewCheck], at_hand: &KnownRows) -> Result<Option<Checks>> {
-        if checks.is_empty() {
-            return Ok(None);
-        }
-        let views = checks.iter().map(|check| check.view.clone()).collect();
-        let conditions: Vec<Tree> = checks.iter().map(|check| check.condition.clone()).collect();
-        Ok(Some(Checks { views, conditions: self.over(&conditions, at_hand)? }))
-    }
-
     fn conflict(&self, conflict: &Conflict) -> Result<OnConflict> {
         let target = conflict.target.clone();
         let Some(update) = &conflict.update else { return Ok(OnConflict { target, update: None }) };
@@ -480,7 +474,6 @@ impl Part<'_> {
             targets: update.targets.clone(),
             values: self.over(&update.values, &both)?,
             filter: filter.map(|filter| self.over(filter, &both)).transpose()?,
-            visible: self.checks(&update.visible, &both)?,
         };
         Ok(OnConflict { target, update: Some(update) })
     }

@@ -4,9 +4,8 @@ use super::arbiters::{Arbiters, Candidate, Probe};
 use super::assignment::assigned_rows;
 use super::triggered::{self, Firings, of_rows};
 use super::update::{assigned, moves_keys};
-use super::view_checks::refuse_hidden;
 use super::writer::Writer;
-use crate::analysis::changes::{Checks, OnConflict};
+use crate::analysis::changes::OnConflict;
 use crate::context::Frame;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
@@ -36,8 +35,6 @@ struct Update {
     targets: Vec<usize>,
     values: OverRows,
     filter: Option<OverRows>,
-    /// What the row that exists must fulfil to be one of the views.
-    visible: Option<Checks>,
     constraints: Arc<Constraints>,
 }
 
@@ -83,9 +80,9 @@ impl Resolution {
         };
         let targets = assigned(table, &update.targets)?;
         let constraints = Arc::new(Constraints::new(planner, table)?);
-        let (values, filter, visible) = (update.values, update.filter, update.visible);
+        let (values, filter) = (update.values, update.filter);
         let is_by_row = Arbiters::may_change(view, &targets);
-        let update = Some(Update { targets, values, filter, visible, constraints });
+        let update = Some(Update { targets, values, filter, constraints });
         Ok(Self { arbiters, update, is_by_row })
     }
 
@@ -342,9 +339,6 @@ impl Update {
         (existing, excluded): (Vec<ArrayRef>, &RecordBatch),
     ) -> Result<(RecordBatch, Vec<ArrayRef>, Vec<bool>)> {
         let mut both = join_columns(table, existing, excluded)?;
-        if let Some(visible) = &self.visible {
-            refuse_hidden(visible, planner, writer, both.columns()).await?;
-        }
         let mut all = vec![true; both.num_rows()];
         if let Some(filter) = &self.filter {
             let holds = writer.values(planner, filter, both.columns()).await?;

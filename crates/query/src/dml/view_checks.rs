@@ -1,4 +1,4 @@
-//! The rows of a view: those that are written through it WITH CHECK OPTION, and those that DO UPDATE changes through it.
+//! WITH CHECK OPTION: rows that are written through a view must be rows of it.
 
 use super::writer::Writer;
 use crate::analysis::changes::Checks;
@@ -31,14 +31,22 @@ impl ViewChecks {
         written: &[Vec<ArrayRef>],
     ) -> Result<()> {
         for columns in written {
-            if let Some((row, view)) = failing(&self.checks, planner, writer, columns).await? {
-                return Err(self.violated(view, columns, row));
+            let hold = writer.values(planner, &self.checks.conditions, columns).await?;
+            for row in 0..hold.num_rows() {
+                let fails = |holds: &ArrayRef| {
+                    let holds = holds.as_boolean();
+                    holds.is_null(row) || !holds.value(row)
+                };
+                if let Some(at) = hold.columns().iter().position(fails) {
+                    return Err(self.violated(at, columns, row));
+                }
             }
         }
         Ok(())
     }
 
-    fn violated(&self, view: &str, columns: &[ArrayRef], row: usize) -> Error {
+    fn violated(&self, at: usize, columns: &[ArrayRef], row: usize) -> Error {
+        let view = &self.checks.views[at];
         let message = format!("new row violates check option for view \"{view}\"");
         Error::new(SqlState::chosen("44000"), message).with_detail(describe_row(
             &self.table,
@@ -46,40 +54,4 @@ impl ViewChecks {
             row,
         ))
     }
-}
-
-/// Checks that rows, which DO UPDATE is about to change through views, are rows of them.
-///
-/// # Errors
-/// 55000 for a row that a view does not show; those of the conditions.
-pub(super) async fn refuse_hidden(
-    visible: &Checks,
-    planner: &Planner<'_>,
-    writer: &mut Writer<'_>,
-    rows: &[ArrayRef],
-) -> Result<()> {
-    let Some((_, view)) = failing(visible, planner, writer, rows).await? else { return Ok(()) };
-    let message = format!("conflicting row is not visible through view \"{view}\"");
-    Err(Error::new(SqlState::chosen("55000"), message))
-}
-
-/// The first row that is none of a view, and the name of the view.
-async fn failing<'a>(
-    checks: &'a Checks,
-    planner: &Planner<'_>,
-    writer: &mut Writer<'_>,
-    rows: &[ArrayRef],
-) -> Result<Option<(usize, &'a str)>> {
-    let hold = writer.values(planner, &checks.conditions, rows).await?;
-    for row in 0..hold.num_rows() {
-        let fails = |holds: &ArrayRef| {
-            let holds = holds.as_boolean();
-            holds.is_null(row) || !holds.value(row)
-        };
-        let failing = hold.columns().iter().zip(&checks.views).find(|(holds, _)| fails(holds));
-        if let Some((_, view)) = failing {
-            return Ok(Some((row, view.as_str())));
-        }
-    }
-    Ok(None)
 }

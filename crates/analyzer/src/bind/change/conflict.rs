@@ -43,9 +43,7 @@ impl Binder<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.items.truncate(before);
         }
-        let visible =
-            target.view.as_ref().map_or_else(Vec::new, |(_, bound)| bound.filters.clone());
-        let update = ConflictUpdate { excluded, targets, values, filter, visible };
+        let update = ConflictUpdate { excluded, targets, values, filter };
         Ok(Some(Conflict { target: of, update: Some(update) }))
     }
 

@@ -237,8 +237,7 @@ impl Target {
 
     /// The conditions of the views through which rows are changed, and a condition of the statement.
     fn filter(&self, filter: Option<Expr>) -> Option<Expr> {
-        let of_views = self.view.iter().flat_map(|(_, bound)| &bound.filters);
-        let of_views = of_views.map(|filter| filter.condition.clone());
+        let of_views = self.view.iter().flat_map(|(_, bound)| bound.filters.iter().cloned());
         let mut all: Vec<Expr> = of_views.chain(filter).collect();
         match all.len() {
             0 | 1 => all.pop(),

@@ -70,7 +70,7 @@ pub(super) struct BoundView {
     /// The defaults of the views; those of an outer view hide those of an inner one.
     defaults: Vec<(Place, String)>,
     /// The conditions of the views, the innermost first.
-    pub(super) filters: Vec<ViewCheck>,
+    pub(super) filters: Vec<Expr>,
     /// What new rows must fulfil, the innermost first.
     pub(super) checks: Vec<ViewCheck>,
 }
@@ -204,7 +204,7 @@ struct Below {
     places: Vec<Place>,
     /// The parts of the views below.
     defaults: Vec<(Place, String)>,
-    filters: Vec<ViewCheck>,
+    filters: Vec<Expr>,
     checks: Vec<ViewCheck>,
 }
 
@@ -252,11 +252,11 @@ impl<'a> Binder<'a> {
         }
         let Below { defaults, mut filters, mut checks, .. } = below;
         if let Some(condition) = filter {
-            let filter = ViewCheck { view: view.name.clone(), condition };
             if is_cascaded || view.check.is_some() {
-                checks.push(filter.clone());
+                let (view, condition) = (view.name.clone(), condition.clone());
+                checks.push(ViewCheck { view, condition });
             }
-            filters.push(filter);
+            filters.push(condition);
         }
         Ok(BoundView { columns, defaults, filters, checks })
     }
