@@ -64,13 +64,6 @@ impl Arbiters {
                 Target::Constraint(name) => index.is_constraint && *name == index.file.name,
                 Target::Keys(keys) => is_inferred(planner, table, index, keys)?,
             };
-            if is_meant && index.is_deferrable() {
-                let message = "ON CONFLICT does not support deferrable unique \
-                               constraints/exclusion constraints as arbiters";
-                return Err(Error::new(SqlState::ObjectNotInPrerequisiteState, message)
-                    .of_table(&table.schema, &table.name)
-                    .of_constraint(&index.file.name));
-            }
             if is_meant {
                 found.push(Arbiter::Index(Arc::clone(index)));
             }
@@ -101,7 +94,8 @@ impl Arbiters {
     /// What each of some new rows conflicts with, of the rows of a view.
     ///
     /// # Errors
-    /// 0A000 for an index if the statement has changes in WITH, whose entries are not written yet.
+    /// 0A000 for an index if the statement has changes in WITH, whose entries are not written yet; 55000 for rows that reach a
+    /// deferrable constraint.
     pub(super) async fn candidates(
         &self,
         writer: &Writer<'_>,
@@ -123,6 +117,12 @@ impl Arbiters {
                     for (candidate, key) in candidates.iter_mut().zip(keys) {
                         candidate.is_written |= writer.changed(view, &key) == Some(true);
                         candidate.probes.push((number, key));
+                    }
+                }
+                // Rows that conflict by a constraint before do not reach it.
+                Arbiter::Index(index) if index.is_deferrable() => {
+                    if candidates.iter().any(|row| row.existing.is_none() && !row.is_written) {
+                        return Err(deferrable(view.table(), index));
                     }
                 }
                 Arbiter::Index(index) => {
@@ -165,6 +165,14 @@ impl Arbiters {
         }
         Ok(probes)
     }
+}
+
+fn deferrable(table: &Table, index: &Index) -> Error {
+    let message = "ON CONFLICT does not support deferrable unique constraints/exclusion \
+                   constraints as arbiters";
+    Error::new(SqlState::ObjectNotInPrerequisiteState, message)
+        .of_table(&table.schema, &table.name)
+        .of_constraint(&index.file.name)
 }
 
 /// Whether a target names exactly the columns of a key.
