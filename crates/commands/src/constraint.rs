@@ -166,6 +166,7 @@ pub(crate) fn conflicting(kind: ConstrType) -> Error {
 pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
     let is_foreign = constraint.contype() == ConstrType::ConstrForeign;
     let may_wait = may_wait(constraint.contype());
+    let is_plain_key = constraint.contype() == ConstrType::ConstrPrimary && !constraint.deferrable;
     let may_skip = is_foreign || constraint.contype() == ConstrType::ConstrCheck;
     let attributes = [
         (constraint.deferrable && !may_wait, "DEFERRABLE"),
@@ -174,7 +175,7 @@ pub(crate) fn missing_attributes(constraint: &Constraint) -> Result<()> {
         (constraint.skip_validation && !constraint.is_enforced, "NOT ENFORCED"),
         (constraint.is_no_inherit, "NO INHERIT"),
         (constraint.without_overlaps, "WITHOUT OVERLAPS"),
-        (!constraint.including.is_empty(), "INCLUDE"),
+        (!constraint.including.is_empty() && is_plain_key, "INCLUDE of a primary key"),
         (!constraint.indexspace.is_empty(), "USING INDEX TABLESPACE"),
     ];
     match attributes.into_iter().find(|(used, _)| *used) {

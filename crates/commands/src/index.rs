@@ -72,6 +72,8 @@ pub struct Unique {
     pub name: Option<String>,
     /// The columns.
     pub columns: Vec<String>,
+    /// The columns of INCLUDE.
+    pub included: Vec<String>,
     /// NULLS NOT DISTINCT.
     pub nulls_equal: bool,
     /// DEFERRABLE.
@@ -86,7 +88,7 @@ impl Unique {
     /// Whether it requires the same as another one, at the same time.
     pub fn is_same(&self, other: &Self) -> bool {
         let of = |unique: &Self| (unique.nulls_equal, unique.is_deferrable, unique.is_deferred);
-        self.columns == other.columns && of(self) == of(other)
+        self.columns == other.columns && self.included == other.included && of(self) == of(other)
     }
 
     /// A constraint of a table, or of a column.
@@ -104,6 +106,7 @@ impl Unique {
                 Some(column) => vec![column.to_owned()],
                 None => texts(&constraint.keys),
             },
+            included: texts(&constraint.including),
             nulls_equal: constraint.nulls_not_distinct,
             is_deferrable: constraint.deferrable,
             is_deferred: constraint.initdeferred,

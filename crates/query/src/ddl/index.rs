@@ -238,12 +238,15 @@ pub(super) async fn add_unique(
 ) -> Result<()> {
     let Some(table) = transaction.catalog().table_by_id(table).cloned() else { return Ok(()) };
     let mut columns: Vec<IndexColumn> = Vec::with_capacity(unique.columns.len());
-    for name in &unique.columns {
+    let named = |name: &String| {
         let column = table.columns.iter().find(|column| column.name == *name && !column.hidden);
-        let column = column.ok_or_else(|| {
+        column.ok_or_else(|| {
             let message = format!("column \"{name}\" named in key does not exist");
             Error::new(SqlState::UndefinedColumn, message)
-        })?;
+        })
+    };
+    for name in &unique.columns {
+        let column = named(name)?;
         if columns.iter().any(|known| known.key.column() == Some(column.id)) {
             let kind = if unique.is_primary { "primary key" } else { "unique" };
             let message = format!("column \"{name}\" appears twice in {kind} constraint");
@@ -255,7 +258,9 @@ pub(super) async fn add_unique(
         }
         columns.push(IndexColumn::new(column.id));
     }
-    let names = unique.columns.iter().map(String::as_str);
+    let included = unique.included.iter().map(|name| Ok(named(name)?.id));
+    let included = included.collect::<Result<Vec<_>>>()?;
+    let names = unique.columns.iter().chain(&unique.included).map(String::as_str);
     let name = match &unique.name {
         Some(name) => name.clone(),
         None if unique.is_primary => of_key(transaction.catalog(), &table, None)?,
@@ -264,6 +269,7 @@ pub(super) async fn add_unique(
     refuse_taken(transaction.catalog(), &table, &name, true)?;
     let id = TableId(frame.session.shared.store.next_relation_id().0);
     let index = Index {
+        included,
         is_unique: true,
         nulls_equal: unique.nulls_equal,
         is_constraint: true,
