@@ -151,7 +151,8 @@ impl<H: Host> Machine<'_, H> {
             },
             Kind::Execute(Rows::Query(query), Some(into)) => self.quick_into(query, into)?,
             Kind::Return(value) if self.returned_row.is_some() => {
-                return self.return_changed_row(value.as_ref()).map(Quick::Flow);
+                let flow = self.return_changed_row(value.as_ref())?;
+                return Ok(flow.map_or(Quick::At(0, Inside::Nothing), Quick::Flow));
             }
             Kind::Return(None) => {
                 return Ok(Quick::Flow(Flow::Return(None)));

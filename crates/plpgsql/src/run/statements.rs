@@ -54,7 +54,10 @@ impl<H: Host> Machine<'_, H> {
                 });
             }
             Kind::Return(value) if self.returned_row.is_some() => {
-                return self.return_changed_row(value.as_ref());
+                return match (self.return_changed_row(value.as_ref())?, value) {
+                    (None, Some(value)) => self.return_changed_value(value).await,
+                    (flow, _) => Ok(flow.unwrap_or(Flow::Return(None))),
+                };
             }
             Kind::Return(Some(value)) if self.row_form().is_some() => {
                 return self.return_row(value).await;

@@ -1,6 +1,7 @@
 //! Functions of triggers: the rows NEW and OLD, and the row that RETURN gives.
 
 use super::host::Host;
+use super::rows::content;
 use super::scope::{Content, Slot};
 use super::{Called, Flow, Given, Machine, within_loops};
 use crate::tree::{Block, Sql};
@@ -63,33 +64,72 @@ pub async fn run_trigger<H: Host>(
 }
 
 impl<H: Host> Machine<'_, H> {
-    /// RETURN in a function of a trigger: a record, or NULL.
-    pub(super) fn return_changed_row(&mut self, value: Option<&Sql>) -> Result<Flow<H::Value>> {
+    /// RETURN in a function of a trigger, of a record or NULL; `None` if it is another expression.
+    pub(super) fn return_changed_row(
+        &mut self,
+        value: Option<&Sql>,
+    ) -> Result<Option<Flow<H::Value>>> {
         let Some(value) = value else {
             let message = "missing expression at or near \";\"";
             return Err(Error::new(SqlState::SyntaxError, message));
         };
         let text = value.text.trim();
         let row = match text.to_lowercase().as_str() {
-            "null" => None,
-            name => self.first_row(&alternatives(name))?,
+            "null" => Some(None),
+            name => self.first_row(&alternatives(name)),
         };
-        self.returned_row = Some(row);
+        Ok(row.map(|row| {
+            self.returned_row = Some(row);
+            Flow::Return(None)
+        }))
+    }
+
+    /// RETURN of an expression in a function of a trigger. In it, the names of records stand for rows of the table.
+    pub(super) async fn return_changed_value(&mut self, value: &Sql) -> Result<Flow<H::Value>> {
+        let mut rows = Vec::new();
+        for name in &value.names {
+            if let Some(row) = self.row_of_table(name).await {
+                let of = self.host.type_of(&row);
+                rows.push(Slot::new(name.as_str(), content(&*self.host, of, row)));
+            }
+        }
+        let depth = self.scopes.depth();
+        self.scopes.open(None);
+        rows.into_iter().for_each(|row| self.scopes.declare(row));
+        let row = self.value(value, None).await;
+        self.scopes.close_to(depth);
+        let row = row?;
+        let fields = self.host.fields(&row);
+        if fields.is_none() && !self.host.is_null(&row) {
+            let message =
+                "cannot return non-composite value from function returning composite type";
+            return Err(Error::new(SqlState::DatatypeMismatch, message));
+        }
+        self.returned_row = Some(fields);
         Ok(Flow::Return(None))
     }
 
-    /// The first of some records that is a row.
-    fn first_row(&self, names: &[&str]) -> Result<Option<Vec<H::Value>>> {
+    /// The record of a name as a row of the table, if its fields are as those of one.
+    async fn row_of_table(&mut self, name: &str) -> Option<H::Value> {
+        if let Some(row) = self.typed_row(name).await {
+            return Some(row);
+        }
+        let fields = self.scopes.fields(name)??;
+        let (of, _) = self.scopes.typed_row("new")?;
+        let like = self.null_of(&of).await.ok()?;
+        let has_all = self.host.attributes(&like)?.len() == fields.len();
+        if has_all { self.row_of_fields(fields, &like).await.ok() } else { None }
+    }
+
+    /// The first of some records that is a row; `None` if one of them is no record.
+    fn first_row(&self, names: &[&str]) -> Option<Option<Vec<H::Value>>> {
         for name in names {
-            let fields = self.scopes.fields(name).ok_or_else(|| {
-                let what = "RETURN of something else than a record or NULL in a trigger";
-                Error::unsupported(format!("{what} is not supported"))
-            })?;
+            let fields = self.scopes.fields(name)?;
             if fields.is_some() && !self.scopes.is_unset(name) {
-                return Ok(fields);
+                return Some(fields);
             }
         }
-        Ok(None)
+        Some(None)
     }
 }
 
