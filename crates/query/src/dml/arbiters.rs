@@ -34,10 +34,8 @@ pub(super) type Probe = (usize, Key);
 pub(super) struct Candidate {
     /// What makes the row unique, by each constraint. NULL makes it unique by itself.
     pub(super) probes: Vec<Probe>,
-    /// The key of a row that exists.
+    /// The key of a row that exists, and that the statement has not changed.
     pub(super) existing: Option<Key>,
-    /// Whether another part of the statement has written such a row.
-    pub(super) is_written: bool,
 }
 
 impl Arbiters {
@@ -94,15 +92,14 @@ impl Arbiters {
     /// What each of some new rows conflicts with, of the rows of a view.
     ///
     /// # Errors
-    /// 0A000 for an index if the statement has changes in WITH, whose entries are not written yet; 55000 for rows that reach a
-    /// deferrable constraint.
+    /// 55000 for rows that reach a deferrable constraint.
     pub(super) async fn candidates(
         &self,
         writer: &Writer<'_>,
         view: &TableView,
         rows: &RecordBatch,
     ) -> Result<Vec<Candidate>> {
-        let none = |_| Candidate { probes: Vec::new(), existing: None, is_written: false };
+        let none = |_| Candidate { probes: Vec::new(), existing: None };
         let mut candidates: Vec<Candidate> = (0..rows.num_rows()).map(none).collect();
         for (number, arbiter) in self.0.iter().enumerate() {
             match arbiter {
@@ -115,21 +112,16 @@ impl Arbiters {
                         candidates[at].existing = Some(keys[at].clone());
                     }
                     for (candidate, key) in candidates.iter_mut().zip(keys) {
-                        candidate.is_written |= writer.changed(view, &key) == Some(true);
                         candidate.probes.push((number, key));
                     }
                 }
                 // Rows that conflict by a constraint before do not reach it.
                 Arbiter::Index(index) if index.is_deferrable() => {
-                    if candidates.iter().any(|row| row.existing.is_none() && !row.is_written) {
+                    if candidates.iter().any(|row| row.existing.is_none()) {
                         return Err(deferrable(view.table(), index));
                     }
                 }
                 Arbiter::Index(index) => {
-                    if !writer.is_direct() {
-                        let what = "ON CONFLICT on a unique index, with changes in WITH,";
-                        return Err(Error::unsupported(format!("{what} is not supported")));
-                    }
                     let (at, entries) = entries(writer, index, view.table(), rows)?;
                     let mut files = view.indexes().iter();
                     let file = files.find(|(of, _)| of.file.id == index.file.id);
@@ -137,7 +129,9 @@ impl Arbiters {
                     let (found, present) = file.find_many(&entries, &[1]).await?;
                     for (row, place) in found[0].as_binary_view().iter().zip(present) {
                         let existing = &mut candidates[at[place]].existing;
-                        *existing = existing.take().or(row.map(Key::from));
+                        let row = row.map(Key::from);
+                        let row = row.filter(|key| writer.changed(view, key).is_none());
+                        *existing = existing.take().or(row);
                     }
                     for (row, entry) in at.into_iter().zip(entries) {
                         candidates[row].probes.push((number, entry));
@@ -146,6 +140,13 @@ impl Arbiters {
             }
         }
         Ok(candidates)
+    }
+
+    /// What makes the rows unique that other parts of the statement write to the table.
+    pub(super) fn waiting(&self, writer: &Writer<'_>, view: &TableView) -> Result<Vec<Probe>> {
+        let waiting = writer.waiting(view.table().id);
+        let probes = waiting.map(|rows| self.probes(writer, view, rows));
+        Ok(probes.collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// What makes some rows unique.

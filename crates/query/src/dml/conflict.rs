@@ -41,8 +41,10 @@ struct Update {
 /// What a statement has written so far.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// What makes its new rows unique.
+    /// What makes its new rows unique, and those of other parts of the statement.
     new: HashSet<Probe>,
+    /// Whether it has those of the other parts.
+    has_others: bool,
     /// The keys of the rows that it has updated.
     updated: HashSet<Key>,
     /// The keys of all rows that it has written, if rows are resolved one after the other.
@@ -197,11 +199,14 @@ impl Resolution {
         rows: &RecordBatch,
         seen: &mut Seen,
     ) -> Result<Sorted> {
+        if !std::mem::replace(&mut seen.has_others, true) {
+            seen.new.extend(self.arbiters.waiting(writer, now)?);
+        }
         let candidates = self.arbiters.candidates(writer, now, rows).await?;
         let (mut new, mut conflicting, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         for (row, candidate) in candidates.into_iter().enumerate() {
-            let Candidate { probes, existing, is_written } = candidate;
-            let is_own = is_written || probes.iter().any(|probe| seen.new.contains(probe));
+            let Candidate { probes, existing } = candidate;
+            let is_own = probes.iter().any(|probe| seen.new.contains(probe));
             match existing {
                 None if !is_own => {
                     seen.new.extend(probes);

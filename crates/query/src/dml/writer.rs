@@ -170,6 +170,16 @@ impl<'a> Writer<'a> {
         self.deferred.is_none()
     }
 
+    /// The rows that wait to be written to a table.
+    pub(super) fn waiting(&self, table: TableId) -> impl Iterator<Item = &RecordBatch> {
+        let writes = self.deferred.iter().flat_map(|deferred| &deferred.writes);
+        writes.filter(move |(id, _)| *id == table).flat_map(|(_, write)| match write {
+            Waiting::Insert(rows) | Waiting::Upsert(rows) => std::slice::from_ref(rows),
+            Waiting::Replace(_, rows) => rows.as_slice(),
+            Waiting::Delete(_) => &[],
+        })
+    }
+
     /// Whether the statement has given a key a row, or has taken it. `None` if it has not changed the key.
     pub(super) fn changed(&self, view: &TableView, key: &Key) -> Option<bool> {
         self.deferred.as_ref()?.keys.get(&view.table().id)?.get(key).copied()
