@@ -3,6 +3,7 @@
 use crate::settings::Settings;
 use advisory::AdvisoryLocks;
 use backup::Progress;
+pub use functions::chance::Chance;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -50,6 +51,8 @@ pub trait SessionContext: fmt::Debug + Send + Sync {
     fn named_entries(&self) -> Vec<Arc<Entry>>;
     /// The last values that the session got from sequences.
     fn last_values(&self) -> &Mutex<LastValues>;
+    /// The random numbers of the session.
+    fn chance(&self) -> &Arc<Chance>;
     /// Queues a warning or notice for the client.
     fn say(&self, severity: &'static str, error: Error);
     /// Requests the change of a setting at the end of the running statement.

@@ -2,9 +2,11 @@
 //!
 //! - Most functions compute whole columns at a time ([`function`]); those of [`zoned`] depend on the time zone.
 //! - [`row_function`]: functions that compute one row at a time.
+//! - [`chance`]: random numbers of a session.
 //! - [`text_function`]: functions that return text and receive the engine's arguments unchanged.
 //! - [`overload`]: functions of the engine with more argument types, or with other results for some.
 
+pub mod chance;
 pub mod overload;
 pub mod row_function;
 pub mod text_function;

@@ -28,7 +28,7 @@ use datafusion::execution::{FunctionRegistry, SessionState};
 use std::sync::Arc;
 use values::error::Result;
 
-pub use columnar::{row_function, text_function, zoned};
+pub use columnar::{chance, row_function, text_function, zoned};
 pub use formats;
 pub use limits::{folding, limited_copies};
 

@@ -58,7 +58,8 @@ fn all(session: &Arc<dyn SessionContext>) -> Vec<ScalarUDF> {
         texts::all,
         updatable::all,
     ];
-    groups.into_iter().flat_map(|group| group(session)).collect()
+    let of_chance = functions::chance::all(session.chance());
+    groups.into_iter().flat_map(|group| group(session)).chain(of_chance).collect()
 }
 
 /// The catalog and the search path of the running statement.

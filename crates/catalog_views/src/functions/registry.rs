@@ -40,9 +40,10 @@ impl<'a> Functions<'a> {
     /// The scalar function with a name, for one call.
     pub fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         match self.shared.scalar_functions().get(name) {
-            Some(shared) => Some(Arc::clone(shared)),
-            None if self.is_over_rows(name) => None,
-            None => {
+            // The engine's knows no seeds.
+            Some(shared) if name != "random" || self.session.is_none() => Some(Arc::clone(shared)),
+            _ if self.is_over_rows(name) => None,
+            _ => {
                 self.sets.fetch_or(name == "set_config", Ordering::Relaxed);
                 let known = self.of_session().get(name)?;
                 let of_call = self.session.as_ref().and_then(|of| advisory::of_call(name, of));

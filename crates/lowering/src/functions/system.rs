@@ -52,7 +52,7 @@ const SAME: &str = "acldefault col_description current_database current_schema c
     pg_try_advisory_lock pg_try_advisory_lock_shared pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared \
     pg_ts_config_is_visible \
     pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible row_security_active \
-    set_config shobj_description to_regclass to_regnamespace to_regproc to_regrole to_regtype txid_current \
+    set_config setseed shobj_description to_regclass to_regnamespace to_regproc to_regrole to_regtype txid_current \
     version";
 
 /// All variants of the functions with the same names.

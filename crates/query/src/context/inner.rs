@@ -113,6 +113,7 @@ impl Inner {
             notices: Mutex::default(),
             requested_settings: Mutex::default(),
             last_values: Mutex::default(),
+            chance: Arc::default(),
             announcements: Arc::default(),
             advisory,
             held: Arc::new(Held::new(Arc::clone(&settings))),

@@ -7,7 +7,7 @@ use advisory::AdvisoryLocks;
 use arc_swap::ArcSwap;
 use catalog_views::access::Access;
 use catalog_views::session_context::{
-    Activity, DatabaseContext, Entry, Kind, LastValues, SessionContext, SettingRequest,
+    Activity, Chance, DatabaseContext, Entry, Kind, LastValues, SessionContext, SettingRequest,
 };
 use catalog_views::settings::Settings;
 use conversation::announcements::Announcements;
@@ -52,6 +52,7 @@ pub(crate) struct Context {
     /// Changes that `set_config` asked for since the last statement began.
     pub(crate) requested_settings: Mutex<Vec<SettingRequest>>,
     pub(crate) last_values: Mutex<LastValues>,
+    pub(crate) chance: Arc<Chance>,
     pub(crate) announcements: Arc<Announcements>,
     pub(crate) advisory: AdvisoryLocks,
     /// What the session keeps until its transaction ends.
@@ -149,6 +150,10 @@ impl SessionContext for Context {
 
     fn last_values(&self) -> &Mutex<LastValues> {
         &self.last_values
+    }
+
+    fn chance(&self) -> &Arc<Chance> {
+        &self.chance
     }
 
     fn say(&self, severity: &'static str, error: Error) {
