@@ -60,6 +60,8 @@ pub enum Definition {
     Trigger(TriggerDefinition),
     /// VACUUM and ANALYZE.
     Maintenance(Maintenance),
+    /// CHECKPOINT.
+    Checkpoint,
     /// DISCARD TEMP, and what DISCARD ALL drops.
     DropTemporary {
         /// Whether it is DISCARD ALL.
@@ -134,6 +136,7 @@ impl Definition {
             Self::Trigger(definition) => definition.tag(),
             Self::Maintenance(maintenance) if maintenance.is_vacuum => "VACUUM",
             Self::Maintenance(_) => "ANALYZE",
+            Self::Checkpoint => "CHECKPOINT",
             Self::DropTemporary { all: true } => "DISCARD ALL",
             Self::DropTemporary { all: false } => "DISCARD TEMP",
         }

@@ -144,7 +144,7 @@ fn of_type(statement: &NodeEnum) -> Result<Definition> {
     })
 }
 
-/// The command of a statement about cursors, prepared statements or roles.
+/// The command of a statement about cursors, prepared statements or roles, and CHECKPOINT.
 fn of_session(statement: &NodeEnum) -> Result<Command> {
     Ok(match statement {
         NodeEnum::DeclareCursorStmt(statement) => Command::Declare(Declaration::of(statement)?),
@@ -161,6 +161,7 @@ fn of_session(statement: &NodeEnum) -> Result<Command> {
         NodeEnum::UnlistenStmt(statement) => {
             Command::Unlisten(names::some(&statement.conditionname))
         }
+        NodeEnum::CheckPointStmt(_) => Command::Definition(Box::new(Definition::Checkpoint)),
         NodeEnum::DoStmt(statement) => Command::Do(Do::of(statement)?),
         NodeEnum::CallStmt(statement) => Command::Call(Call::of(statement)?),
         NodeEnum::CreateRoleStmt(statement) => Command::Role(RoleStatement::create(statement)?),

@@ -29,6 +29,19 @@ async fn a_server_without_data_has_no_figures_of_it() {
 }
 
 #[tokio::test]
+async fn checkpoint_makes_one() {
+    let folder = TempDir::new().expect("a folder");
+    let data = folder.path().join("data");
+    let served = serve(&["--data", data.to_str().expect("text")]);
+    let client = connect(&served, "u", None).await.expect("connected");
+    client.batch_execute("CREATE TABLE t (id int PRIMARY KEY)").await.expect("made");
+    let kept = "SELECT number FROM pando.checkpoints ORDER BY number";
+    let before = rows(&client, kept).await.len();
+    client.batch_execute("CHECKPOINT").await.expect("a checkpoint");
+    assert_eq!(rows(&client, kept).await.len(), before + 1);
+}
+
+#[tokio::test]
 async fn the_log_its_checkpoints_and_the_recovery_are_described() {
     let folder = TempDir::new().expect("a folder");
     let data = folder.path().join("data");

@@ -43,6 +43,7 @@ use crate::context::temporary;
 use crate::dml::declared_column;
 use catalog_views::relation_names::{find_named, missing_relation};
 use parser::commands::{Definition, Maintenance};
+use std::sync::Arc;
 use store::DistributedTransaction;
 use store::catalog::Relation;
 use values::error::{Error, Result, SqlState};
@@ -85,6 +86,7 @@ pub(crate) async fn run(
         Definition::Routine(routine) => functions::run(frame, transaction, routine).await?,
         Definition::Trigger(trigger) => triggers::run(frame, transaction, trigger).await?,
         Definition::Maintenance(maintenance) => maintain(frame, transaction, maintenance)?,
+        Definition::Checkpoint => checkpoint(frame, transaction).await?,
         Definition::DropTemporary { .. } => {
             for change in temporary::drops(transaction.catalog(), frame.path().own()) {
                 transaction.change_catalog(change)?;
@@ -92,6 +94,16 @@ pub(crate) async fn run(
         }
     }
     Ok(Outcome::Done(Tag::plain(definition.tag())))
+}
+
+/// CHECKPOINT of this server. Without a data directory there is nothing to do.
+async fn checkpoint(frame: &Frame<'_>, transaction: &DistributedTransaction) -> Result<()> {
+    let message = "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT";
+    frame.access(transaction.catalog()).require_superuser(message, "")?;
+    let store = Arc::clone(&frame.session.shared.store);
+    let made = tokio::task::spawn_blocking(move || store.checkpoint()).await;
+    made.map_err(|error| Error::new(SqlState::InternalError, error.to_string()))??;
+    Ok(())
 }
 
 /// VACUUM and ANALYZE: buckets are compacted and counted as they change.

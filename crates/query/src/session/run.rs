@@ -563,9 +563,9 @@ impl Write<'_> {
         }
     }
 
-    /// Whether it locks tables, which a read-only transaction may do.
+    /// Whether it locks tables or makes a checkpoint, which a read-only transaction may do.
     fn is_lock(self) -> bool {
-        matches!(self, Self::Definition(Definition::Lock(_)))
+        matches!(self, Self::Definition(Definition::Lock(_) | Definition::Checkpoint))
     }
 
     /// Its command: `INSERT`, `CREATE TABLE`.
