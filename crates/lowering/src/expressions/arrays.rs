@@ -123,6 +123,14 @@ impl Lowering<'_> {
             let function = Arc::new(quantified::compared(operator, is_all));
             return Ok(Typed::boolean(called(&function, vec![value, array])?.0));
         }
+        if value.sql_type.oid == Oid::JSONB {
+            let keys = |of: Typed| -> Result<Typed> {
+                let (expr, data_type) = self.engine_function("jsonb_order", vec![of])?;
+                Ok(Typed { expr, sql_type: Oid::BYTEA.into(), data_type })
+            };
+            let function = Arc::new(quantified::compared(operator, is_all));
+            return Ok(Typed::boolean(called(&function, vec![keys(value)?, keys(array)?])?.0));
+        }
         // Equal values of `tid` have equal texts.
         let has_equal_texts =
             value.sql_type.oid == Oid::TID && matches!(operator, Operator::Eq | Operator::NotEq);
