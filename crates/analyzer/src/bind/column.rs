@@ -4,7 +4,7 @@ use super::Binder;
 use super::scope::{Clause, Item};
 use super::{names, similar};
 use crate::error::{Error, Result};
-use crate::system::Oid;
+use crate::system::{Oid, SqlType};
 use crate::tree::{
     Body, Cast, Column, Conversion, Expr, FieldValue, Kind, Literal, Location, Query, RelationId,
     SubqueryKind,
@@ -99,17 +99,28 @@ impl Binder<'_> {
 
     /// A column that every table has, and `*` does not show.
     fn system_column(&mut self, table: RelationId, name: &str, location: i32) -> Result<Expr> {
+        let of_transaction = |text: &str| {
+            let text = Literal::Text(text.to_owned());
+            Ok(Expr::new(Kind::Literal(text), Oid::XID, location))
+        };
+        let relabelled = |at: usize, of: SqlType, to: Oid| {
+            let value = Box::new(Expr::new(Kind::Column(table, at), of, location));
+            let cast = Cast { value, conversion: Conversion::Relabel, is_explicit: false };
+            Ok(Expr::new(Kind::Cast(cast), to, location))
+        };
         match (name, self.tables.get(&table)) {
             ("tableoid", _) => Ok(Expr::new(Kind::TableOid(table), Oid::OID, location)),
             ("ctid", _) if let Some((at, of)) = self.addresses.get(&table).copied() => {
-                let value = Box::new(Expr::new(Kind::Column(table, at), of, location));
-                let cast = Cast { value, conversion: Conversion::Relabel, is_explicit: false };
-                Ok(Expr::new(Kind::Cast(cast), Oid::TID, location))
+                relabelled(at, of, Oid::TID)
             }
             // The rows of system tables are of no transaction; those of others do not tell.
-            ("xmin", Some(true)) => {
-                let text = Literal::Text(FIRST_TRANSACTION.to_owned());
-                Ok(Expr::new(Kind::Literal(text), Oid::XID, location))
+            ("xmin", Some(true)) => of_transaction(FIRST_TRANSACTION),
+            // A row that is new has been locked by nobody.
+            ("xmax", _) if let Some((_, at)) = self.written.filter(|(of, _)| *of == table) => {
+                match at {
+                    Some(at) => relabelled(at, Oid::INT8.into(), Oid::XID),
+                    None => of_transaction("0"),
+                }
             }
             _ => Err(Error::missing(format!("the system column {name}")).at(location)),
         }

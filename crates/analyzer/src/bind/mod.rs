@@ -296,6 +296,8 @@ pub(crate) struct Binder<'a> {
     row_ids: HashMap<RelationId, usize>,
     /// The columns that tell the rows of tables apart ([`Table::address`]).
     addresses: HashMap<RelationId, (usize, SqlType)>,
+    /// The target of an INSERT whose RETURNING is bound, and the place of `xmax` if some rows may have been updated.
+    written: Option<(RelationId, Option<usize>)>,
     /// The relations whose rows are of types of their own.
     rows_of: HashMap<RelationId, RowsOf>,
     /// The types of the rows of functions in FROM.
@@ -342,6 +344,7 @@ impl<'a> Binder<'a> {
             tables: HashMap::new(),
             row_ids: HashMap::new(),
             addresses: HashMap::new(),
+            written: None,
             rows_of: HashMap::new(),
             row_types: HashMap::new(),
             stars: Vec::new(),

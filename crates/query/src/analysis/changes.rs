@@ -3,12 +3,12 @@
 use super::relations::{ChangeTarget, Relations};
 use super::{Returned, lower, lowered, parameters};
 use crate::context::Frame;
-use analyzer::system::SqlType;
+use analyzer::system::{Oid, SqlType};
 use analyzer::tree::{
     self, Action, Change, Conflict, ConflictTarget, Expr as Tree, Kind, Main, MergeAction,
     Overriding, Query, Target,
 };
-use datafusion::arrow::datatypes::{Field as ArrowField, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field as ArrowField, SchemaRef};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use grammar::tree::NodeEnum;
 use lowering::{Rows, lower_output, lower_over};
@@ -342,6 +342,11 @@ fn is_values(query: &Query) -> bool {
     }
 }
 
+/// The column behind those of the rows that INSERT ... ON CONFLICT DO UPDATE writes: 0 for new rows, 1 for others.
+pub(crate) fn xmax() -> ArrowField {
+    ArrowField::new("?xmax", DataType::Int64, false)
+}
+
 /// One change of a statement.
 struct Part<'a> {
     statement: &'a Statement<'a>,
@@ -390,12 +395,21 @@ impl Part<'_> {
             field.with_nullable(nullable)
         });
         let others = rows.schema().fields().iter().skip(skipped);
-        let fields = own.chain(others.map(|field| ArrowField::clone(field))).collect();
+        let others = others.map(|field| ArrowField::clone(field));
+        let xmax = self.updates_conflicting().then(xmax);
+        let fields = own.chain(others).chain(xmax.clone()).collect();
         let mut types = self.types()?;
         let others = self.change.rows().columns.iter().skip(skipped);
         types.extend(others.map(|column| column.sql_type));
+        types.extend(xmax.map(|_| SqlType::plain(Oid::INT8)));
         let relations = vec![(self.change.relation, types)];
         Ok(KnownRows { rows: AtHand::new(fields)?, relations, row: self.row() })
+    }
+
+    /// Whether it is an INSERT that updates rows, which have `xmax` behind their columns.
+    fn updates_conflicting(&self) -> bool {
+        let Action::Insert(insert) = &self.change.action else { return false };
+        insert.conflict.as_ref().is_some_and(|conflict| conflict.update.is_some())
     }
 
     /// The columns of the table's row as a value.

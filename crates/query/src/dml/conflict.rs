@@ -5,9 +5,11 @@ use super::assignment::assigned_rows;
 use super::triggered::{self, Firings, of_rows};
 use super::update::{assigned, moves_keys};
 use super::writer::Writer;
-use crate::analysis::changes::OnConflict;
+use crate::analysis::changes::{self, OnConflict};
 use crate::context::Frame;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, UInt32Array,
+};
 use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
 use datafusion::arrow::datatypes::Schema;
 use planner::Planner;
@@ -112,7 +114,7 @@ impl Resolution {
         if !new.is_empty() {
             let rows = take_record_batch(rows, &UInt32Array::from(new))?;
             writer.insert(view, rows.clone()).await?;
-            written.push(rows);
+            written.push(self.marked(rows, 0)?);
         }
         if let (Some(update), false) = (&self.update, conflicting.is_empty()) {
             let all: Vec<usize> = (0..view.table().columns.len()).collect();
@@ -131,7 +133,7 @@ impl Resolution {
             } else {
                 writer.upsert(view, rows.clone()).await?;
             }
-            written.push(rows);
+            written.push(self.marked(rows, 1)?);
         }
         in_order(written, &places)
     }
@@ -167,7 +169,7 @@ impl Resolution {
                 if let Some(firing) = &firings.insert {
                     firing.after_rows(frame, None, Some(rows.clone()));
                 }
-                written.push(rows);
+                written.push(self.marked(rows, 0)?);
             } else if let (Some(update), false) = (&self.update, keys.is_empty()) {
                 let all: Vec<usize> = (0..view.table().columns.len()).collect();
                 let (existing, _) = view.find_many(&keys, &all).await?;
@@ -182,10 +184,10 @@ impl Resolution {
                 if now.iter().any(|rows| rows.num_rows() > 0) {
                     seen.update(keys, chosen)?;
                 }
-                for rows in &now {
-                    seen.new.extend(self.arbiters.probes(writer, view, rows)?);
+                for rows in now {
+                    seen.new.extend(self.arbiters.probes(writer, view, &rows)?);
+                    written.push(self.marked(rows, 1)?);
                 }
-                written.extend(now);
             }
         }
         Ok(written)
@@ -245,7 +247,7 @@ impl Resolution {
             let Some(key) = candidates.into_iter().find_map(|candidate| candidate.existing) else {
                 seen.own.extend(view.encode_keys(&row)?);
                 writer.insert(&view, row.clone()).await?;
-                written.push(row);
+                written.push(self.marked(row, 0)?);
                 continue;
             };
             if seen.own.contains(&key) {
@@ -260,10 +262,23 @@ impl Resolution {
             } else {
                 writer.upsert(&view, new.clone()).await?;
             }
-            written.push(new);
+            written.push(self.marked(new, 1)?);
             tokio::task::consume_budget().await;
         }
         Ok(written)
+    }
+}
+
+impl Resolution {
+    /// Written rows with their `xmax`, if there may be updated ones.
+    fn marked(&self, rows: RecordBatch, xmax: i64) -> Result<RecordBatch> {
+        if self.update.is_none() {
+            return Ok(rows);
+        }
+        let (schema, mut columns, count) = rows.into_parts();
+        columns.push(Arc::new(Int64Array::from_value(xmax, count)));
+        let fields = schema.fields().iter().cloned().chain([Arc::new(changes::xmax())]);
+        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns)?)
     }
 }
 

@@ -48,7 +48,13 @@ impl Binder<'_> {
             scope.items.iter_mut().for_each(|item| item.is_lateral_only = false);
         }
         let conflict = self.conflict(statement.on_conflict_clause.as_deref(), &target)?;
-        let returning = self.returning(statement.returning_clause.as_ref())?;
+        let updates = conflict.as_ref().is_some_and(|conflict| conflict.update.is_some());
+        let place = updates.then_some(target.table.columns.len());
+        let written = target.view.is_none().then_some((target.relation, place));
+        let around = std::mem::replace(&mut self.written, written);
+        let returning = self.returning(statement.returning_clause.as_ref());
+        self.written = around;
+        let returning = returning?;
         let action = Action::Insert(Box::new(Insert { targets, overriding, rows, conflict }));
         Ok(target.change(action, returning))
     }
