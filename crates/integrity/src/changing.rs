@@ -1,10 +1,13 @@
 //! Changes of foreign keys that exist.
 
+use crate::definition::refuse_types;
 use crate::settle::validate;
 use crate::surroundings::Surroundings;
 use std::sync::Arc;
 use store::DistributedTransaction;
-use store::catalog::{Catalog, CatalogChange, ForeignKey, Relation, Table, TableId, Timing};
+use store::catalog::{
+    Catalog, CatalogChange, ColumnId, ForeignKey, Relation, Table, TableId, Timing,
+};
 use values::error::{Error, Result, SqlState};
 
 /// Puts a changed table into the catalog with another version: transactions that have written its
@@ -39,6 +42,68 @@ pub fn put(
     with_version(transaction, table, change)?;
     if references != table {
         with_version(transaction, references, |_| {})?;
+    }
+    Ok(())
+}
+
+/// The foreign keys that a column of a table is part of, on either side, with the tables that have them.
+fn keys_with(catalog: &Catalog, table: TableId, column: ColumnId) -> Vec<(Arc<Table>, ForeignKey)> {
+    let own = catalog.table_by_id(table).into_iter().flat_map(|of| {
+        let keys = of.foreign_keys.iter().filter(move |key| key.columns.contains(&column));
+        keys.map(move |key| (of, key))
+    });
+    let referring = catalog.references_to(table);
+    let referring = referring.filter(move |(_, key)| key.referenced.contains(&column));
+    own.chain(referring).map(|(of, key)| (Arc::clone(of), key.clone())).collect()
+}
+
+/// Makes foreign keys follow a column of a table that was replaced by another one.
+///
+/// # Errors
+/// As of [`DistributedTransaction::change_catalog`].
+pub fn follow_type(
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    (old, new): (ColumnId, ColumnId),
+) -> Result<()> {
+    let follow = |ids: &mut Vec<ColumnId>| {
+        ids.iter_mut().filter(|id| **id == old).for_each(|id| *id = new);
+    };
+    for (of, key) in keys_with(transaction.catalog(), table, old) {
+        put(transaction, of.id, key.references, |next| {
+            for key in &mut next.foreign_keys {
+                if of.id == table {
+                    follow(&mut key.columns);
+                    follow(&mut key.on_delete_set);
+                }
+                if key.references == table {
+                    follow(&mut key.referenced);
+                }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Checks the foreign keys of a column whose type has changed.
+///
+/// # Errors
+/// 42804 if its values cannot be compared any more; 23503 if a row violates one.
+pub async fn check_type(
+    surroundings: &impl Surroundings,
+    transaction: &mut DistributedTransaction,
+    table: TableId,
+    column: ColumnId,
+) -> Result<()> {
+    let catalog = Arc::clone(transaction.catalog());
+    for (of, key) in keys_with(&catalog, table, column) {
+        let Some(referenced) = catalog.table_by_id(key.references) else { continue };
+        for (column, target) in key.columns.iter().zip(&key.referenced) {
+            refuse_types((&of, *column), (referenced, *target), &key.name)?;
+        }
+        if key.is_valid {
+            validate(surroundings, transaction, &of, &key).await?;
+        }
     }
     Ok(())
 }

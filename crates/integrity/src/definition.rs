@@ -155,7 +155,7 @@ fn is_unique_index_of(index: &Index, columns: &HashSet<ColumnId>) -> bool {
 }
 
 /// Refuses columns whose values cannot be compared.
-fn refuse_types(
+pub(crate) fn refuse_types(
     (table, column): (&Table, ColumnId),
     (referenced, target): (&Table, ColumnId),
     name: &str,

@@ -26,7 +26,9 @@ mod surroundings;
 mod tuples;
 mod unique;
 
-pub use changing::{alter, comment, deferrable, drop, make_valid, named, put, timing};
+pub use changing::{
+    alter, check_type, comment, deferrable, drop, follow_type, make_valid, named, put, timing,
+};
 pub use definition::{Wanted, define, refuse_dependents};
 pub use existing_index::usable_index;
 pub use primary_key::{add_key, drop_key, key_of};

@@ -175,7 +175,7 @@ impl Rewritten {
         transaction: &mut DistributedTransaction,
         table: TableId,
     ) -> Result<()> {
-        // All values stay as they are, or are of columns that no foreign key watches. Unique ones are checked below.
+        // All values stay as they are, or are checked below.
         let before = transaction.row_changes().clone();
         if before.has_deferred(table) {
             let of = transaction.catalog().table_by_id(table);
@@ -187,6 +187,7 @@ impl Rewritten {
         transaction.truncate(table)?;
         if let Some(replaced) = self.replaced {
             index_columns::follow_type(frame, transaction, table, replaced)?;
+            integrity::follow_type(transaction, table, replaced)?;
         }
         let catalog = Arc::clone(transaction.catalog());
         for relation in catalog.relations() {
@@ -203,6 +204,9 @@ impl Rewritten {
             written.map_err(index::not_unique)?;
         }
         *transaction.row_changes() = before;
+        if let Some((_, new)) = self.replaced {
+            integrity::check_type(frame, transaction, table, new).await?;
+        }
         let catalog = Arc::clone(transaction.catalog());
         for index in catalog.indexes_of(table).iter().filter(|index| index.is_deferrable()) {
             if let Some(of) = catalog.table_by_id(table) {
@@ -223,13 +227,6 @@ fn refuse_type(
 ) -> Result<()> {
     let column = &table.columns[index];
     let (name, from) = (&column.name, &column.sql_type);
-    let referring = transaction.catalog().references_to(table.id);
-    let mut referred = referring.flat_map(|(_, key)| &key.referenced);
-    let mut refers = table.foreign_keys.iter().flat_map(|key| &key.columns);
-    if referred.any(|id| *id == column.id) || refers.any(|id| *id == column.id) {
-        let message = format!("altering the type of a column of a foreign key, \"{name}\",");
-        return Err(Error::unsupported(format!("{message} is not supported")));
-    }
     if table.key.contains(&column.id) {
         require_key_order(to, "a primary key")?;
     }
