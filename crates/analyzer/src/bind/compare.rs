@@ -93,8 +93,9 @@ impl Binder<'_> {
         let mut tests = Vec::new();
         let types: Vec<Oid> =
             std::iter::once(&value).chain(&together).map(|expr| expr.sql_type.oid).collect();
-        let item_type =
-            common_type(&types).ok().filter(|oid| !oid.is_row() && oid.array().is_some());
+        let common = common_type(&types).ok();
+        let item_type = common.filter(|oid| !oid.is_row() && oid.array().is_some());
+        let row_type = common.filter(|oid| oid.is_composite() && together.len() > 1);
         match item_type {
             Some(item_type) if together.len() > 1 => {
                 let test =
@@ -103,6 +104,10 @@ impl Binder<'_> {
             }
             _ => {
                 for item in together {
+                    let item = match row_type {
+                        Some(row_type) => self.convert_to_common(item, row_type, "IN")?,
+                        None => item,
+                    };
                     tests.push(self.apply(name, Some(value.clone()), item, location)?);
                 }
             }

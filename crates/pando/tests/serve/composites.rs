@@ -73,6 +73,8 @@ async fn composite_types_have_attributes_for_drivers_and_come_back_after_a_kill(
     assert_eq!(attributes(&prepared.params()[0]), ["net", "felt", "note"]);
     assert_eq!(attributes(prepared.columns()[0].type_()), ["id", "b", "c"]);
     assert_eq!(attributes(prepared.columns()[1].type_()), ["total", "parts"]);
+    let listed = client.prepare("SELECT 1 FROM sale WHERE c IN ($1, $2)").await.expect("prepared");
+    assert!(listed.params().iter().all(|of| attributes(of) == ["net", "felt", "note"]));
     // A type that the client gives, with a value that it sends as a text.
     let cost = prepared.params()[0].clone();
     let typed = client.prepare_typed("SELECT ($1).net::text", &[cost]).await.expect("prepared");
