@@ -8,13 +8,13 @@ const LINES_MAX: usize = 9_000;
 /// Maximum number of lines of `query`, which plans and executes SQL, until `ddl` and `roles` are a crate of their own.
 const QUERY_LINES_MAX: usize = 27_800;
 /// Maximum number of lines of `store`, until its locks and reads of other servers are crates of their own.
-const STORE_LINES_MAX: usize = 11_200;
+const STORE_LINES_MAX: usize = 11_300;
 /// Maximum number of lines of `analyzer` and `lowering`, which grow with the SQL that is known.
-const FRONT_LINES_MAX: usize = 11_700;
+const FRONT_LINES_MAX: usize = 11_800;
 /// Maximum number of lines of `catalog_views`, whose folders are views of one schema each.
 const CATALOG_VIEWS_LINES_MAX: usize = 9_200;
 /// Maximum number of lines of `functions`, whose folders do not know each other.
-const FUNCTIONS_LINES_MAX: usize = 12_500;
+const FUNCTIONS_LINES_MAX: usize = 12_600;
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
