@@ -57,7 +57,7 @@ fn of_join(mut join: Join) -> Result<LogicalPlan> {
     for condition in join.filter.take().into_iter().flat_map(split_conjunction_owned) {
         let needs_both = condition.exists(is_over_both)?;
         if needs_both && join.join_type != JoinType::Inner {
-            let what = "a subquery over both sides of an outer join in its condition";
+            let what = "a subquery over both sides of a full join in its condition";
             return Err(unsupported(what));
         }
         let place = if needs_both { &mut above } else { &mut within };

@@ -14,7 +14,7 @@
 //! an error is a part of the value (`late`).
 //!
 //! DataFusion calls such functions in select lists and filters only. `below` moves them there from
-//! other places. In ON of an outer join a subquery over both sides is not supported.
+//! other places. In ON of a full join a subquery over both sides is not supported.
 
 mod below;
 mod bind;
@@ -239,10 +239,13 @@ fn of_plan(plan: LogicalPlan, engine: &Arc<SessionState>) -> Result<LogicalPlan>
 }
 
 fn of_node(node: LogicalPlan, engine: &Arc<SessionState>) -> Result<Transformed<LogicalPlan>> {
-    if let LogicalPlan::Join(join) = &node
-        && let Some(plan) = lateral::of_join(join, engine)?
-    {
-        return Ok(Transformed::yes(plan));
+    if let LogicalPlan::Join(join) = &node {
+        if let Some(plan) = lateral::of_join(join, engine)? {
+            return Ok(Transformed::yes(plan));
+        }
+        if let Some(plan) = lateral::of_outer_join(join, engine)? {
+            return Ok(Transformed::yes(plan));
+        }
     }
     let mut schema = DFSchema::empty();
     node.inputs().into_iter().for_each(|input| schema.merge(input.schema()));
