@@ -33,7 +33,10 @@ pub(crate) async fn carry_out(
         (ReferentialAction::Cascade, None) => {
             return surroundings.delete(transaction, table, rows).await;
         }
-        (ReferentialAction::Cascade, Some(new)) => following(table, key, &rows, old, new)?,
+        (ReferentialAction::Cascade, Some(new)) => {
+            let ignoring = tuples::ignoring_blanks(transaction.catalog(), table, key);
+            following((table, key, &ignoring), &rows, old, new)?
+        }
         (ReferentialAction::SetDefault, _) => {
             let default = |at| surroundings.defaults(transaction, table, at, rows.num_rows());
             key.positions(table).into_iter().map(default).collect::<Result<_>>()?
@@ -59,8 +62,7 @@ pub(crate) async fn carry_out(
 
 /// The new values of the rows that refer to old ones.
 fn following(
-    table: &Table,
-    key: &ForeignKey,
+    (table, key, ignoring): (&Table, &ForeignKey, &[bool]),
     rows: &RecordBatch,
     old: &[ArrayRef],
     new: &[ArrayRef],
@@ -71,7 +73,7 @@ fn following(
     let old = tuples::keys(&old)?;
     let places: HashMap<&Key, usize> = old.iter().zip(kept).collect();
     let now: Vec<ArrayRef> = positions.iter().map(|at| Arc::clone(rows.column(*at))).collect();
-    let now = tuples::keys(&now)?;
+    let now = tuples::keys(&tuples::trimmed(&now, ignoring))?;
     let place = |key: &Key| places.get(key).map(|at| *at as u32);
     let order: UInt32Array = now.iter().map(place).collect();
     let mut following = Vec::with_capacity(new.len());

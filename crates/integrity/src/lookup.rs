@@ -7,6 +7,7 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::{Column, JoinType, ScalarValue};
 use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::functions::string::rtrim;
 use datafusion::logical_expr::utils::{conjunction, disjunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use scan::number_keys::compared;
@@ -81,7 +82,9 @@ pub(crate) async fn referring(
     values: &[ArrayRef],
 ) -> Result<RecordBatch> {
     let columns = key.positions(table);
-    let (values, _) = tuples::converted(values, &tuples::types(table, &columns))?;
+    let ignoring = tuples::ignoring_blanks(transaction.catalog(), table, key);
+    let values = tuples::trimmed(values, &ignoring);
+    let (values, _) = tuples::converted(&values, &tuples::types(table, &columns))?;
     let distinct = tuples::distinct(&values)?;
     let schema = table.arrow_schema();
     if distinct.is_empty() {
@@ -89,7 +92,7 @@ pub(crate) async fn referring(
     }
     let values = tuples::picked(&values, &distinct)?;
     let view = transaction.table(table.id).ok_or_else(missing)?;
-    let plan = plan(view, table, &columns, &values)?;
+    let plan = plan(view, table, (&columns, &ignoring), &values)?;
     let mut batches = surroundings.rows(transaction, &plan).await?;
     for batch in &mut batches {
         *batch = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())?;
@@ -97,16 +100,24 @@ pub(crate) async fn referring(
     Ok(concat_batches(&schema, &batches)?)
 }
 
-/// The plan of the rows with all columns that have one of some values in some columns.
+/// The plan of the rows with all columns that have one of some values in some columns, of which some are compared without
+/// the blanks at their end.
 pub(crate) fn plan(
     view: TableView,
     table: &Table,
-    columns: &[usize],
+    (columns, ignoring): (&[usize], &[bool]),
     values: &[ArrayRef],
 ) -> Result<LogicalPlan> {
     let source = provider_as_source(Arc::new(BucketTable::new(view, Columns::All)));
     let scan = LogicalPlanBuilder::scan(REFERRING, source, None)?;
-    let column = |at: usize| Column::new(Some(REFERRING), table.columns[columns[at]].name.clone());
+    let column = |at: usize| {
+        let name = table.columns[columns[at]].name.clone();
+        let value = Expr::Column(Column::new(Some(REFERRING), name));
+        match ignoring.get(at) {
+            Some(true) => rtrim().call(vec![value, lit(ScalarValue::from(" "))]),
+            _ => value,
+        }
+    };
     if tuples::len(values) <= VALUES_MAX {
         let condition = condition(column, values)?;
         return Ok(scan.filter(condition)?.build()?);
@@ -117,7 +128,7 @@ pub(crate) fn plan(
 /// The rows of a plan whose columns have one of some values.
 pub(crate) fn joined(
     scan: LogicalPlanBuilder,
-    columns: Vec<Column>,
+    columns: Vec<Expr>,
     values: &[ArrayRef],
 ) -> Result<LogicalPlanBuilder> {
     let field = |(at, value): (usize, &ArrayRef)| {
@@ -127,10 +138,11 @@ pub(crate) fn joined(
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), values.to_vec())?;
     let rows = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
     let rows = LogicalPlanBuilder::scan(VALUES, provider_as_source(Arc::new(rows)), None)?;
-    let right = (0..columns.len()).map(|at| Column::new(Some(VALUES), format!("v{at}")));
-    let keys = |columns: &mut dyn Iterator<Item = Column>| -> Result<Vec<Expr>> {
+    let right = |at: usize| Expr::Column(Column::new(Some(VALUES), format!("v{at}")));
+    let right = (0..columns.len()).map(right);
+    let keys = |columns: &mut dyn Iterator<Item = Expr>| -> Result<Vec<Expr>> {
         let keys = columns.zip(values);
-        let keys = keys.map(|(column, of)| compared(Expr::Column(column), of.data_type()));
+        let keys = keys.map(|(column, of)| compared(column, of.data_type()));
         Ok(keys.collect::<Result<_, _>>()?)
     };
     let keys = (keys(&mut columns.into_iter())?, keys(&mut right.into_iter())?);
@@ -164,13 +176,12 @@ pub(crate) fn all_values(
 }
 
 /// The condition that columns have one of some values.
-pub(crate) fn condition(column: impl Fn(usize) -> Column, values: &[ArrayRef]) -> Result<Expr> {
+pub(crate) fn condition(column: impl Fn(usize) -> Expr, values: &[ArrayRef]) -> Result<Expr> {
     let value = |at: usize, row: usize| -> Result<Expr> {
         let value = lit(ScalarValue::try_from_array(&values[at], row)?);
         Ok(compared(value, values[at].data_type())?)
     };
-    let column =
-        |at: usize| Ok::<_, Error>(compared(Expr::Column(column(at)), values[at].data_type())?);
+    let column = |at: usize| Ok::<_, Error>(compared(column(at), values[at].data_type())?);
     let rows = 0..tuples::len(values);
     if values.len() == 1 && rows.len() > 1 {
         let list = rows.map(|row| value(0, row)).collect::<Result<Vec<_>>>()?;

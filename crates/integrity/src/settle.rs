@@ -309,7 +309,9 @@ impl Check {
     ) -> Result<()> {
         let catalog = Arc::clone(transaction.catalog());
         let referenced = catalog.table_by_id(self.key.references).ok_or_else(missing)?;
-        let present = lookup::present(transaction, &self.key, referenced, &self.values).await?;
+        let ignoring = tuples::ignoring_blanks(&catalog, &self.table, &self.key);
+        let values = tuples::trimmed(&self.values, &ignoring);
+        let present = lookup::present(transaction, &self.key, referenced, &values).await?;
         let is_present = |row: &usize| present.is_present.get(*row).copied().unwrap_or(false);
         let all = 0..tuples::len(&self.values);
         let absent: Vec<usize> = all.filter(|row| !is_present(row)).collect();
@@ -346,9 +348,12 @@ impl Check {
         let positions = self.key.positions(&self.table);
         let found: Vec<ArrayRef> =
             positions.iter().map(|at| Arc::clone(rows.column(*at))).collect();
-        let found: std::collections::HashSet<_> = tuples::keys(&found)?.into_iter().collect();
+        let ignoring = tuples::ignoring_blanks(catalog, &self.table, &self.key);
+        let found = tuples::keys(&tuples::trimmed(&found, &ignoring))?;
+        let found: std::collections::HashSet<_> = found.into_iter().collect();
         let types = tuples::types(&self.table, &positions);
-        let (values, kept) = tuples::converted(&self.values, &types)?;
+        let values = tuples::trimmed(&self.values, &ignoring);
+        let (values, kept) = tuples::converted(&values, &types)?;
         let values = tuples::keys(&values)?;
         let first = values.iter().zip(kept).find(|(value, _)| found.contains(*value));
         let row = first.map_or(0, |(_, row)| row);

@@ -1,6 +1,8 @@
 //! Values of several columns, row by row.
 
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, UInt32Array, new_null_array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, StringViewArray, UInt32Array, new_null_array,
+};
 use datafusion::arrow::compute::kernels::cmp::not_distinct;
 use datafusion::arrow::compute::{CastOptions, cast_with_options, take};
 use datafusion::arrow::datatypes::DataType;
@@ -8,7 +10,8 @@ use datafusion::common::ScalarValue;
 use scan::number_keys::comparable;
 use sdds::Key;
 use std::collections::HashSet;
-use store::catalog::Table;
+use std::sync::Arc;
+use store::catalog::{Catalog, ForeignKey, SqlType, Table};
 use store::key::encode_columns;
 use values::assign::converted as value_as;
 use values::error::Result;
@@ -68,6 +71,29 @@ pub(crate) fn of_rows(columns: &[ArrayRef], rows: &[usize]) -> Result<Option<Vec
 /// The types of columns of a table.
 pub(crate) fn types(table: &Table, columns: &[usize]) -> Vec<DataType> {
     columns.iter().map(|at| table.columns[*at].sql_type.arrow()).collect()
+}
+
+/// Which columns of a foreign key are compared without the blanks at their end: texts that refer to `char(n)`.
+pub(crate) fn ignoring_blanks(catalog: &Catalog, table: &Table, key: &ForeignKey) -> Vec<bool> {
+    let Some(referenced) = catalog.table_by_id(key.references) else { return Vec::new() };
+    let is_char = |table: &Table, at: usize| {
+        matches!(table.columns[at].sql_type.representation(), SqlType::Char(_))
+    };
+    let places = key.positions(table).into_iter().zip(key.referenced_positions(referenced));
+    places.map(|(own, at)| is_char(referenced, at) && !is_char(table, own)).collect()
+}
+
+/// Values without the blanks at the end in some columns. `char(n)` is held without them.
+pub(crate) fn trimmed(columns: &[ArrayRef], ignoring: &[bool]) -> Vec<ArrayRef> {
+    let ignoring = ignoring.iter().chain(std::iter::repeat(&false));
+    let trimmed = |(column, ignores): (&ArrayRef, &bool)| match column.as_string_view_opt() {
+        Some(texts) if *ignores => {
+            let texts = texts.iter().map(|text| text.map(|text| text.trim_end_matches(' ')));
+            Arc::new(texts.collect::<StringViewArray>())
+        }
+        _ => Arc::clone(column),
+    };
+    columns.iter().zip(ignoring).map(trimmed).collect()
 }
 
 /// Values in other types, without those that the types do not have; and their rows.

@@ -111,7 +111,7 @@ async fn lock_rows(
 ) -> Result<()> {
     let view = transaction.table(table.id).ok_or_else(missing)?;
     let positions = index.plain_positions(table).ok_or_else(missing)?;
-    let plan = lookup::plan(view, table, &positions, value)?;
+    let plan = lookup::plan(view, table, (&positions, &[]), value)?;
     let schema = table.arrow_schema();
     for batch in surroundings.rows(transaction, &plan).await? {
         let rows = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())?;
@@ -152,11 +152,14 @@ async fn repeated(
     }
     let positions = index.plain_positions(table).ok_or_else(missing)?;
     let source = provider_as_source(Arc::new(BucketTable::new(view, Columns::All)));
-    let column = |at: usize| Column::new(Some(ROWS), table.columns[positions[at]].name.clone());
+    let column = |at: usize| {
+        Expr::Column(Column::new(Some(ROWS), table.columns[positions[at]].name.clone()))
+    };
     let scan = LogicalPlanBuilder::scan(ROWS, source, None)?;
     let rows = match values {
-        None => (0..positions.len())
-            .try_fold(scan, |scan, at| scan.filter(Expr::Column(column(at)).is_not_null()))?,
+        None => {
+            (0..positions.len()).try_fold(scan, |scan, at| scan.filter(column(at).is_not_null()))?
+        }
         Some(values) if tuples::len(values) <= VALUES_MAX => {
             scan.filter(condition(column, values)?)?
         }
@@ -164,7 +167,7 @@ async fn repeated(
     };
     let (mut keys, mut counted) = (Vec::new(), vec![count(lit(1_i64)).alias("rows")]);
     for (at, position) in positions.iter().enumerate() {
-        let value = Expr::Column(column(at));
+        let value = column(at);
         keys.push(compared(value.clone(), &table.columns[*position].sql_type.arrow())?);
         // Of values that are equal, one is named.
         counted.push(min(value).alias(format!("v{at}")));
