@@ -43,7 +43,7 @@ pub fn abbreviations_at(micros: i64) -> Vec<Listed> {
             abbreviation: (*name).to_owned(),
             offset: zone.offset_at(micros),
             is_summer: match zone {
-                Zone::Offset(_) => *is_of_summer,
+                Zone::Offset(_) | Zone::Lettered(..) => *is_of_summer,
                 Zone::Named(tz) | Zone::Abbreviated(tz, _) => is_summer(*tz, micros),
             },
         })

@@ -5,8 +5,11 @@
 //!
 //! An abbreviation such as MSK has had several offsets. It has the one with which its zone used it last.
 
+mod letters;
 pub mod listed;
 mod name;
+
+pub use letters::Letters;
 
 use crate::calendar::{civil, days_of};
 use crate::moments;
@@ -37,6 +40,8 @@ pub enum Zone {
     Named(Tz),
     /// The times of a zone of the database that have this abbreviation.
     Abbreviated(Tz, &'static str),
+    /// Seconds east of Greenwich, and the letters that POSIX notation has for them.
+    Lettered(i32, Letters),
 }
 
 /// A time zone as other servers read it.
@@ -58,6 +63,7 @@ impl From<Zone> for Written {
             Zone::Offset(seconds) => Self::Offset(seconds),
             Zone::Named(zone) => Self::Named(zone.name().to_owned()),
             Zone::Abbreviated(_, name) => Self::Named(name.to_owned()),
+            Zone::Lettered(..) => Self::Named(zone.to_string()),
         }
     }
 }
@@ -70,7 +76,8 @@ impl TryFrom<Written> for Zone {
             Written::Offset(seconds) => Ok(Self::Offset(seconds)),
             Written::Named(name) => {
                 let zone = name.parse().map(Self::Named);
-                zone.or_else(|error| Self::abbreviated(&name).ok_or(error))
+                let lettered = || Self::of_setting(&name).map(|(zone, _)| zone);
+                zone.or_else(|error| Self::abbreviated(&name).or_else(lettered).ok_or(error))
             }
         }
     }
@@ -94,7 +101,7 @@ impl Zone {
     /// The offset from UTC at a moment, in seconds. The moment is in microseconds since 1970.
     pub fn offset_at(self, micros: i64) -> i64 {
         match self {
-            Self::Offset(seconds) => seconds.into(),
+            Self::Offset(seconds) | Self::Lettered(seconds, _) => seconds.into(),
             Self::Named(tz) => {
                 let utc = within_rules(micros.div_euclid(MICROS_PER_SECOND));
                 tz.offset_from_utc_datetime(&utc).fix().local_minus_utc().into()
@@ -126,7 +133,7 @@ impl Zone {
 
     fn offset_of_local(self, local: i64) -> i64 {
         let tz = match self {
-            Self::Offset(_) => return self.offset_at(local),
+            Self::Offset(_) | Self::Lettered(..) => return self.offset_at(local),
             Self::Named(tz) => tz,
             Self::Abbreviated(tz, _) => {
                 let offset = Self::Named(tz).offset_of_local(local);
@@ -161,6 +168,7 @@ impl Zone {
                 name.map_or_else(|| unnamed(offset.fix().local_minus_utc()), str::to_owned)
             }
             Self::Abbreviated(_, name) => name.to_owned(),
+            Self::Lettered(_, letters) => letters.as_str().to_owned(),
         }
     }
 }

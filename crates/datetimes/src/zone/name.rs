@@ -69,7 +69,8 @@ impl Zone {
         if let Some((zone, name)) = of_database(name) {
             return Some((zone, name.to_owned()));
         }
-        posix(name).map(|zone| (zone, name.to_owned()))
+        let name = name.to_ascii_uppercase();
+        posix(&name).map(|zone| (zone.with_letters(letters(&name)), name))
     }
 }
 
@@ -80,6 +81,11 @@ impl std::fmt::Display for Zone {
             Self::Offset(seconds) => f.write_str(&of_hours(seconds).1),
             Self::Named(tz) => f.write_str(tz.name()),
             Self::Abbreviated(_, name) => f.write_str(name),
+            Self::Lettered(seconds, letters) => {
+                let (_, shown) = of_hours(seconds);
+                let west = after_name(&shown);
+                write!(f, "<{}>{west}", letters.as_str())
+            }
         }
     }
 }
@@ -122,6 +128,14 @@ fn after_name(text: &str) -> &str {
     match text.strip_prefix('<').and_then(|quoted| quoted.split_once('>')) {
         Some((_, rest)) => rest,
         None => text.trim_start_matches(|c: char| c.is_ascii_alphabetic()),
+    }
+}
+
+/// The name at the beginning of POSIX notation.
+fn letters(text: &str) -> &str {
+    match text.strip_prefix('<').and_then(|quoted| quoted.split_once('>')) {
+        Some((letters, _)) => letters,
+        None => &text[..text.len() - after_name(text).len()],
     }
 }
 
@@ -173,5 +187,21 @@ mod tests {
         assert_eq!(shown("-7").as_deref(), Some("<-07>+07"));
         assert_eq!(shown("5.5").as_deref(), Some("<+05:30>-05:30"));
         assert_eq!(shown("PDT"), None);
+        assert_eq!(shown("foo3").as_deref(), Some("FOO3"));
+    }
+
+    #[test]
+    fn a_setting_in_posix_notation_has_letters() {
+        let zone = |name| Zone::of_setting(name).expect("a zone").0;
+        for (name, shown) in
+            [("UTC+3", "UTC"), ("foo-5:30", "FOO"), ("<+07>-7", "+07"), ("+05:30", "")]
+        {
+            let of = zone(name);
+            assert_eq!(of.abbreviation_at(0), shown, "{name}");
+            assert_eq!(Zone::of_setting(&of.to_string()).map(|(zone, _)| zone), Some(of), "{name}");
+        }
+        assert_eq!(zone("FOO-5:30").offset_at(0), 19_800);
+        assert_eq!(zone("UTC0"), Zone::UTC);
+        assert_eq!(zone("ABCDEFGHIJKLMNOPQRSTUVWXYZ3"), Zone::Offset(-10_800));
     }
 }
