@@ -52,3 +52,35 @@ DEALLOCATE p1;
 EXECUTE p1('x');
 DEALLOCATE ALL;
 DROP TABLE c39_cnt;
+\echo q14 "any" decides no type: expect 42P18
+PREPARE p14 AS SELECT jsonb_build_array($1);
+PREPARE p14 AS SELECT jsonb_build_object('a', $1);
+PREPARE p14 AS SELECT concat($1, 'x');
+PREPARE p14 AS SELECT pg_typeof($1);
+PREPARE p14 AS SELECT count($1);
+PREPARE p14 AS SELECT row($1, $2);
+\echo q15 with a type: expect int, [5], ax
+PREPARE p15 (int) AS SELECT pg_typeof($1), jsonb_build_array($1);
+EXECUTE p15(5);
+PREPARE p16 AS SELECT concat($1::text, 'x');
+EXECUTE p16('a');
+\echo q16 a type that comes too late: expect 42P08
+PREPARE p17 AS SELECT $1 IS NULL OR $1::int > 3;
+PREPARE p17 AS SELECT $1 IS NULL, $1;
+PREPARE p17 AS SELECT pg_typeof($1), $1::int;
+\echo q17 that comes first: expect t, f
+PREPARE p18 AS SELECT $1::int > 3 OR $1 IS NULL;
+EXECUTE p18(4);
+EXECUTE p18(2);
+\echo q18 or is given: expect t, then t
+PREPARE p19 (text) AS SELECT $1 IS NULL OR $1 = 'a';
+EXECUTE p19('a');
+EXECUTE p19(NULL);
+\echo q19 BETWEEN, IN, ANY and CASE name a parameter once: expect t|t|t|2
+PREPARE p20 AS SELECT $1 BETWEEN 1 AND $2, $3 IN (1, 2), $4 = ANY ('{1,2}'::int[]), CASE $5::int WHEN 1 THEN 2 END;
+EXECUTE p20(1, 2, 1, 2, 1);
+\echo q20 in a change: expect 42P08
+CREATE TABLE c39_late (k int, v text);
+PREPARE p21 AS UPDATE c39_late SET v = 'x' WHERE $1 IS NULL OR k = $1;
+DROP TABLE c39_late;
+DEALLOCATE ALL;

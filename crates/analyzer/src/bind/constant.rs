@@ -69,6 +69,20 @@ impl Binder<'_> {
             self.parameters.resize(place + 1, None);
         }
         let sql_type = self.parameters[place].unwrap_or(SqlType::plain(Oid::UNKNOWN));
+        match sql_type.oid {
+            Oid::UNKNOWN => self.open.insert((location, number as u32)),
+            _ => self.open.remove(&(location, number as u32)),
+        };
         Ok(Expr::new(Kind::Parameter(number as u32), sql_type, location))
+    }
+
+    /// The error for a parameter that got its type from other places than its first one.
+    pub(super) fn undecided(&self) -> Option<Error> {
+        let (location, number) = self.open.iter().find(|(location, number)| {
+            matches!(self.parameters.get(*number as usize - 1), Some(Some(_)))
+                && !self.decided.contains(&(*number, *location))
+        })?;
+        let message = format!("could not determine data type of parameter ${number}");
+        Some(Error::new("42P08", message).at(*location))
     }
 }

@@ -315,10 +315,11 @@ impl Binder<'_> {
                 Oid::ANY if found.name == "pg_typeof" && is_literal(&value) => value,
                 // A hypothetical row gets the types of the keys.
                 Oid::ANY if found.aggregate == AggregateKind::Hypothetical => value,
-                // "any" takes what comes; literals of unknown type as text.
-                Oid::ANY if value.sql_type.oid == Oid::UNKNOWN => {
-                    self.coerce_implicitly(value, Oid::TEXT)?
-                }
+                // "any" takes what comes; values of unknown type as text. It decides no type of a parameter.
+                Oid::ANY if value.sql_type.oid == Oid::UNKNOWN => match value.kind {
+                    Kind::Parameter(_) => Expr { sql_type: SqlType::plain(Oid::TEXT), ..value },
+                    _ => self.coerce_implicitly(value, Oid::TEXT)?,
+                },
                 Oid::ANY => value,
                 to => self.coerce_implicitly(value, to)?,
             });

@@ -52,7 +52,7 @@ use crate::tree::{Column, CteId, Expr, NamedChange, Query, RelationId, SelectId,
 use grammar::tree::NodeEnum;
 use routine::Expansion;
 use scope::Scope;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 pub use crate::tree::walk::{children, children_mut, contains, whole_rows};
@@ -213,6 +213,8 @@ pub struct Bound {
     pub query: Query,
     /// The types of `$1`, `$2`, ...; `None` for one that the statement does not use.
     pub parameters: Vec<Option<SqlType>>,
+    /// 42P08 for a parameter that has no type where it first stands, but gets one elsewhere. It is not to be prepared.
+    pub undecided: Option<Error>,
     /// What each `*` in the select lists stands for.
     pub stars: Vec<Star>,
     /// The calls that are made before the query. Their values are its parameters behind `parameters`.
@@ -238,8 +240,9 @@ pub fn bind(
     let mut query = binder.query(select)?;
     binder.settle_outputs(&mut query)?;
     binder.settle_calls(&mut query);
+    let undecided = binder.undecided();
     let Binder { parameters, stars, calls, .. } = binder;
-    Ok(Bound { query, parameters, stars, calls })
+    Ok(Bound { query, parameters, undecided, stars, calls })
 }
 
 /// A bound statement that changes rows.
@@ -249,6 +252,8 @@ pub struct BoundStatement {
     pub statement: Statement,
     /// As of [`Bound`].
     pub parameters: Vec<Option<SqlType>>,
+    /// As of [`Bound`].
+    pub undecided: Option<Error>,
 }
 
 /// Binds an INSERT, UPDATE, DELETE or MERGE, or a query with such statements in WITH. `parameters` are the types that the client declares.
@@ -263,7 +268,8 @@ pub fn bind_statement(
     let mut binder = Binder::new(catalog, parameters);
     binder.may_change = true;
     let statement = binder.statement(statement)?;
-    Ok(BoundStatement { statement, parameters: binder.parameters })
+    let undecided = binder.undecided();
+    Ok(BoundStatement { statement, parameters: binder.parameters, undecided })
 }
 
 /// Binds one statement.
@@ -273,6 +279,8 @@ pub(crate) struct Binder<'a> {
     parameters: Vec<Option<SqlType>>,
     /// The numbers and locations of parameters that had no type before their place gave them one.
     decided: HashSet<(u32, i32)>,
+    /// Those that had no type.
+    open: BTreeSet<(i32, u32)>,
     relations: u32,
     selects: u32,
     ctes: u32,
@@ -330,6 +338,7 @@ impl<'a> Binder<'a> {
             catalog,
             parameters: parameters.to_vec(),
             decided: HashSet::new(),
+            open: BTreeSet::new(),
             relations: 0,
             selects: 0,
             ctes: 0,

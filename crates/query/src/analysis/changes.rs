@@ -179,6 +179,9 @@ async fn bound<'a>(
     loop {
         match grammar::growing(|| analyzer::bind_statement(node, &relations, declared)) {
             Ok(bound) => {
+                if let (Some(error), false) = (bound.undecided, is_executed) {
+                    return Err(refused(error, frame.text));
+                }
                 let (tree, parameters) = (bound.statement, bound.parameters);
                 return Ok(Statement { frame, planner, relations, tree, parameters, is_executed });
             }

@@ -244,6 +244,9 @@ async fn described(
     let declared: Vec<Option<SqlType>> =
         given.iter().map(|given| given.as_ref().and_then(types::of_held)).collect();
     let (bound, relations) = bind(planner, query, &declared, frame.text, false).await?;
+    if let Some(error) = bound.undecided {
+        return Err(refused(error, frame.text));
+    }
     let (_, fields) = lower(planner, &bound.query, &relations, &[], frame.text, false)?;
     let parameters = parameters::described(given, &bound.parameters)?;
     Ok((parameters, fields))
