@@ -3,6 +3,7 @@
 //! [`parse`] reads a script, [`split`] divides one. [`statement_text`] and [`expression_text`] are the way back. [`tree`] holds the nodes, which are PostgreSQL's by name and field. Deep trees need a deep
 //! stack: [`growing`] runs a function on one that grows.
 
+mod collated;
 mod column_name;
 mod deparse;
 mod files;
@@ -19,6 +20,7 @@ pub mod updatable;
 pub mod words;
 pub mod written;
 
+pub use collated::has_other_collation;
 pub use column_name::column_name;
 pub use deparse::{expression_text, greatest_parameter, statement_text};
 pub use grouped::grouped_by;

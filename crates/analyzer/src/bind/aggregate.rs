@@ -61,7 +61,7 @@ impl Binder<'_> {
         }
         let mut order_by: Vec<SortKey> = order_by;
         if call.agg_distinct && !call.agg_within_group {
-            order_by_arguments(&mut order_by, &arguments)?;
+            order_by_arguments(call, &mut order_by, &arguments)?;
         }
         let aggregate = AggregateCall {
             function: function.oid,
@@ -301,13 +301,17 @@ fn check_within_group(function: &Function, within_group: bool) -> Result<()> {
 }
 
 /// ORDER BY of an aggregate with DISTINCT consists of arguments. It may name one before it was converted.
-pub(super) fn order_by_arguments(order_by: &mut [SortKey], arguments: &[Expr]) -> Result<()> {
+pub(super) fn order_by_arguments(
+    call: &FuncCall,
+    order_by: &mut [SortKey],
+    arguments: &[Expr],
+) -> Result<()> {
     for key in order_by.iter_mut() {
         if let Some(argument) = arguments.iter().find(|argument| is_converted(argument, &key.expr))
         {
             key.expr = argument.clone();
         }
-        if !arguments.contains(&key.expr) {
+        if !arguments.contains(&key.expr) || grammar::has_other_collation(call) {
             let message =
                 "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
             return Err(Error::new("42P10", message).at(key.expr.location.0));

@@ -76,11 +76,9 @@ impl Binder<'_> {
                 NodeEnum::ColumnRef(reference) if !is_star(reference) => {
                     match names::parts(&reference.fields).as_slice() {
                         [name] => {
-                            let mut found = columns
-                                .iter()
-                                .enumerate()
-                                .filter(|(_, column)| column.name == *name);
-                            let first = found.next().map(|(at, _)| at);
+                            let mut found =
+                                (0..columns.len()).filter(|at| columns[*at].name == *name);
+                            let first = found.next();
                             if found.next().is_some() {
                                 let message = format!("ORDER BY \"{name}\" is ambiguous");
                                 return Err(Error::new("42702", message).at(reference.location));
@@ -91,7 +89,9 @@ impl Binder<'_> {
                             }
                             first
                         }
-                        _ => None,
+                        ["*VALUES*", ..] => None,
+                        // It has columns of relations around the query alone.
+                        _ => self.expression(node).map(|_| None)?,
                     }
                 }
                 NodeEnum::AConst(constant) => position(constant, columns.len(), "ORDER BY")?,

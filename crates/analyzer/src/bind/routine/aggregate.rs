@@ -56,7 +56,7 @@ impl Binder<'_> {
         };
         let filter = self.condition(call.agg_filter.as_deref(), Clause::Filter, "FILTER")?;
         if call.agg_distinct {
-            order_by_arguments(&mut order_by, &arguments)?;
+            order_by_arguments(call, &mut order_by, &arguments)?;
         }
         let aggregate = AggregateCall {
             function: Oid(0),
