@@ -33,6 +33,13 @@ pub(crate) fn index_numbers(index: &Index, table: &Table) -> Vec<i64> {
     keys.chain(index.included.iter().filter_map(|id| number(*id))).collect()
 }
 
+/// The attribute numbers of what an index makes unique.
+pub(crate) fn unique_numbers(index: &Index, table: &Table) -> Vec<i64> {
+    let mut numbers = index_numbers(index, table);
+    numbers.truncate(index.columns.len());
+    numbers
+}
+
 /// The attribute numbers of the primary key, in key order.
 pub(crate) fn key_numbers(table: &Table) -> Vec<i64> {
     let number = |id| declared(table).find(|(_, column)| column.id == id).map(|(number, _)| number);

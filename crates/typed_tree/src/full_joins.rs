@@ -56,6 +56,7 @@ impl Sides {
                 }
             }
             Kind::Call(call) | Kind::IsDistinct(call) => refused_if(is_compared(call)),
+            Kind::Not(value) if matches!(value.kind, Kind::IsDistinct(_)) => self.form_of(value),
             Kind::IsNull(value) | Kind::IsNotNull(value) => refused_if(is_plain(value)),
             Kind::Or(branches) => self.form_of_branches(branches),
             _ => Form::Other,

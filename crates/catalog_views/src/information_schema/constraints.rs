@@ -1,7 +1,7 @@
 //! The views about constraints.
 
 use super::yes;
-use crate::catalog_tables::{declared, index_numbers, key_numbers};
+use crate::catalog_tables::{declared, key_numbers, unique_numbers};
 use crate::names::DATABASE;
 use crate::pg_catalog::check_columns;
 use crate::rows::TableRows;
@@ -75,7 +75,7 @@ pub(super) fn column_usage(context: &ViewContext<'_>, rows: &mut TableRows) {
             used.push((table.key_name(), key_numbers(table)));
         }
         let unique = context.unique(table.id);
-        used.extend(unique.map(|i| (i.file.name.clone(), index_numbers(i, table))));
+        used.extend(unique.map(|i| (i.file.name.clone(), unique_numbers(i, table))));
         let checks = table.checks.iter();
         used.extend(checks.map(|check| (check.name.clone(), check_columns(table, check))));
         for (name, numbers) in used {

@@ -1,7 +1,7 @@
 //! `pg_index` and `pg_constraint`: indexes, primary keys, UNIQUE and check constraints.
 
 use super::{oids, triggers, type_catalog};
-use crate::catalog_tables::{declared, index_numbers, key_numbers};
+use crate::catalog_tables::{declared, index_numbers, key_numbers, unique_numbers};
 use crate::rows::TableRows;
 use crate::view_context::ViewContext;
 use deparse::definitions;
@@ -158,7 +158,7 @@ pub(super) fn constraints(context: &ViewContext<'_>, rows: &mut TableRows) {
                 ("confmatchtype", " ".into()),
                 ("conislocal", true.into()),
                 ("connoinherit", true.into()),
-                ("conkey", index_numbers(index, table).into()),
+                ("conkey", unique_numbers(index, table).into()),
             ]);
         }
         for check in &table.checks {

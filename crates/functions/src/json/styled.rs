@@ -63,13 +63,16 @@ pub(super) fn of_call(
 fn style_all(values: &mut [Expr], schema: &DFSchema, style: Style) -> EngineResult<bool> {
     let mut changed = false;
     for arg in values {
+        let of = of_expression(arg, schema);
+        // The fields of a composite type keep their types; those of other rows become texts one by one.
         if let Expr::ScalarFunction(row) = arg
             && row.name() == "record"
+            && !matches!(of, Some(SqlType::User(_)))
         {
             changed |= style_all(&mut row.args, schema, style)?;
             continue;
         }
-        let Some(of) = of_expression(arg, schema) else { continue };
+        let Some(of) = of else { continue };
         let Ok(data_type) = arg.get_type(schema) else { continue };
         if styled(&of, &new_empty_array(&data_type), style).map_err(external)?.is_some() {
             let signature = Signature::any(1, Volatility::Immutable);

@@ -9,8 +9,8 @@ use crate::typed::Typed;
 use analyzer::system::SqlType;
 use analyzer::tree::Expr;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::Expr as Engine;
 use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::{Expr as Engine, cast};
 
 impl Lowering<'_> {
     pub(super) fn case(
@@ -49,13 +49,18 @@ impl Lowering<'_> {
         if whens.is_empty() {
             return Ok(otherwise.named(sql_type));
         }
+        // The engine writes a CASE of truth values as a condition that computes the conditions of the CASE several times.
+        let is_number =
+            otherwise.data_type == DataType::Boolean && whens.iter().any(Engine::is_volatile);
+        let value = |expr| if is_number { cast(expr, DataType::Int8) } else { expr };
         let branches = whens.into_iter().zip(values);
-        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr)));
+        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(value(then.expr))));
         let branches: Vec<_> = branches.collect();
         // Without ELSE the value is NULL in any case.
-        let last = (!otherwise.is_null()).then(|| Box::new(otherwise.expr));
+        let last = (!otherwise.is_null()).then(|| Box::new(value(otherwise.expr)));
         let count = branches.len();
         let case = Engine::Case(Case::new(None, branches, last));
+        let case = if is_number { cast(case, DataType::Boolean) } else { case };
         let case = Typed::of(case, otherwise.data_type, sql_type)?;
         if count > LONG && is_plain(&case.expr) { self.compiled(case) } else { Ok(case) }
     }
