@@ -1,6 +1,5 @@
 //! SELECT.
 
-use crate::expressions::in_order;
 use crate::names;
 use crate::refusal::{Result, missing};
 use crate::scope::Lowering;
@@ -101,8 +100,7 @@ impl Lowering<'_> {
         for (value, name) in values.into_iter().zip(names) {
             columns.add(value, name);
         }
-        let (mut exprs, width) = (columns.exprs, select.output.len());
-        in_order(&mut exprs)?;
+        let (exprs, width) = (columns.exprs, select.output.len());
         let project =
             |plan: LogicalPlan| LogicalPlanBuilder::from(plan).project(exprs.clone())?.build();
         // The joins that the engine makes of subqueries lose the order.
@@ -208,8 +206,7 @@ impl Lowering<'_> {
             let value = Typed { expr: key.expr.clone(), sql_type: Oid::UNKNOWN.into(), data_type };
             behind.push((columns.place_of(value), key));
         }
-        let Columns { mut exprs, values, .. } = columns;
-        in_order(&mut exprs)?;
+        let Columns { exprs, values, .. } = columns;
         let plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         let made = plan.schema().columns();
         let order = keys.iter().zip(places).map(|(key, (place, sql_type))| {

@@ -13,7 +13,6 @@ mod system_casts;
 pub(crate) use subqueries::{outputs_of, subquery_of};
 mod value_functions;
 mod waiting;
-pub(crate) use waiting::in_order;
 
 use crate::long::Logic;
 use crate::refusal::{Result, missing};
