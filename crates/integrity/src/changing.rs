@@ -1,6 +1,6 @@
 //! Changes of foreign keys that exist.
 
-use crate::definition::refuse_types;
+use crate::comparable_types::refuse_types;
 use crate::settle::validate;
 use crate::surroundings::Surroundings;
 use std::sync::Arc;

@@ -14,6 +14,7 @@
 
 mod actions;
 mod changing;
+mod comparable_types;
 mod definition;
 mod errors;
 mod existing_index;
