@@ -10,7 +10,7 @@ use analyzer::system::SqlType;
 use analyzer::tree::Expr;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{Expr as Engine, cast};
+use datafusion::logical_expr::{Expr as Engine, lit};
 
 impl Lowering<'_> {
     pub(super) fn case(
@@ -49,20 +49,22 @@ impl Lowering<'_> {
         if whens.is_empty() {
             return Ok(otherwise.named(sql_type));
         }
-        // The engine writes a CASE of truth values as a condition that computes the conditions of the CASE several times.
-        let is_number =
-            otherwise.data_type == DataType::Boolean && whens.iter().any(Engine::is_volatile);
-        let value = |expr| if is_number { cast(expr, DataType::Int8) } else { expr };
+        // Without an operand the engine computes conditions when it plans, and may write them several times.
+        let is_varying = whens.iter().any(Engine::is_volatile);
+        let operand = is_varying.then(|| Box::new(lit(true)));
         let branches = whens.into_iter().zip(values);
-        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(value(then.expr))));
+        let branches = branches.map(|(when, then)| (Box::new(when), Box::new(then.expr)));
         let branches: Vec<_> = branches.collect();
         // Without ELSE the value is NULL in any case.
-        let last = (!otherwise.is_null()).then(|| Box::new(value(otherwise.expr)));
+        let last = (!otherwise.is_null()).then(|| Box::new(otherwise.expr));
         let count = branches.len();
-        let case = Engine::Case(Case::new(None, branches, last));
-        let case = if is_number { cast(case, DataType::Boolean) } else { case };
+        let case = Engine::Case(Case::new(operand, branches, last));
         let case = Typed::of(case, otherwise.data_type, sql_type)?;
-        if count > LONG && is_plain(&case.expr) { self.compiled(case) } else { Ok(case) }
+        if count > LONG && !is_varying && is_plain(&case.expr) {
+            self.compiled(case)
+        } else {
+            Ok(case)
+        }
     }
 
     /// A function of the engine that returns one of its arguments.
