@@ -16,6 +16,6 @@ pub use check::{Checked, Lookup, check};
 pub use parse::{WrittenRows, parse, with_usual_subscripts};
 pub use run::{
     Answer, Called, Compute, CursorQuery, Ended, Form, Given, Host, ItemPlace, Move, Programs,
-    Raised, Register, Row, Severity, TriggerRow, Triggered, Variable, call, run, run_trigger,
-    value,
+    Raised, Register, RegisterKind, Row, Severity, TriggerRow, Triggered, Variable, call, run,
+    run_trigger, value,
 };

@@ -263,7 +263,9 @@ impl Prepared {
         let variables = self.variables(shape, arguments);
         let mut last = None;
         for (at, statement) in statements.iter().enumerate() {
-            host.check().await?;
+            if host.turn()? {
+                host.give_way().await;
+            }
             let is_last = at + 1 == statements.len();
             let is_query = parser::one(&statement.text)
                 .is_ok_and(|one| matches!(one.body(), StatementBody::Query));

@@ -127,7 +127,7 @@ pub trait Statements: Send {
 }
 
 /// The turns of loops after which the end of the statement is noticed.
-const TURNS: u32 = 16;
+const TURNS: u32 = 64;
 
 /// The turns of loops after which others run: letting them takes as long as many turns.
 const TURNS_OF_OTHERS: u32 = 4096;
@@ -540,15 +540,17 @@ impl<S: Statements> Host for StatementHost<S> {
         Ok(())
     }
 
-    async fn check(&mut self) -> Result<()> {
+    fn turn(&mut self) -> Result<bool> {
         self.turns = self.turns.wrapping_add(1);
-        if self.turns.is_multiple_of(TURNS_OF_OTHERS) && self.statements.yields() {
-            tokio::task::yield_now().await;
+        if !self.turns.is_multiple_of(TURNS) {
+            return Ok(false);
         }
-        match self.turns.is_multiple_of(TURNS) {
-            true => self.statements.check(),
-            false => Ok(()),
-        }
+        self.statements.check()?;
+        Ok(self.turns.is_multiple_of(TURNS_OF_OTHERS) && self.statements.yields())
+    }
+
+    async fn give_way(&mut self) {
+        tokio::task::yield_now().await;
     }
 
     fn null(&mut self, of: &str) -> Result<Value> {
@@ -570,6 +572,16 @@ impl<S: Statements> Host for StatementHost<S> {
                 Value { scalar: ScalarValue::Int32(Some(number)), of: SqlType::Integer }
             }
             _ => Value { scalar: ScalarValue::Int64(Some(number)), of: SqlType::BigInt },
+        }
+    }
+
+    fn put_integer(&self, value: &mut Value, number: i32) -> bool {
+        match &mut value.scalar {
+            ScalarValue::Int32(old) if matches!(value.of, SqlType::Integer) => {
+                *old = Some(number);
+                true
+            }
+            _ => false,
         }
     }
 

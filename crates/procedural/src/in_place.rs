@@ -55,12 +55,15 @@ fn place(array: &ScalarValue, at: Option<i64>, of: &DataType, width: usize) -> O
     fits.then_some(place)
 }
 
+/// The parts of an array: its field, the bounds of its only row, and the items.
+type Taken = (FieldRef, OffsetBuffer<i32>, ArrayRef);
+
 /// Takes the items of an array, and leaves nothing.
-fn taken(array: &mut ScalarValue) -> Option<(FieldRef, ArrayRef)> {
+fn taken(array: &mut ScalarValue) -> Option<Taken> {
     match std::mem::replace(array, ScalarValue::Null) {
         ScalarValue::List(list) => {
-            let (field, _, items, _) = Arc::unwrap_or_clone(list).into_parts();
-            Some((field, items))
+            let (field, bounds, items, _) = Arc::unwrap_or_clone(list).into_parts();
+            Some((field, bounds, items))
         }
         other => {
             *array = other;
@@ -69,9 +72,11 @@ fn taken(array: &mut ScalarValue) -> Option<(FieldRef, ArrayRef)> {
     }
 }
 
-fn list(field: FieldRef, items: ArrayRef) -> Result<ScalarValue> {
-    let offsets = OffsetBuffer::from_lengths([items.len()]);
-    Ok(ScalarValue::List(Arc::new(ListArray::try_new(field, offsets, items, None)?)))
+/// An array with other items in the place of those that were taken.
+fn list(field: FieldRef, bounds: OffsetBuffer<i32>, items: ArrayRef) -> Result<ScalarValue> {
+    let is_as_long = bounds.last().is_some_and(|end| usize::try_from(*end) == Ok(items.len()));
+    let bounds = if is_as_long { bounds } else { OffsetBuffer::from_lengths([items.len()]) };
+    Ok(ScalarValue::List(Arc::new(ListArray::try_new(field, bounds, items, None)?)))
 }
 
 fn number<T: ArrowPrimitiveType>(
@@ -82,7 +87,7 @@ fn number<T: ArrowPrimitiveType>(
     let Some(place) = place(array, at, &T::DATA_TYPE, size_of::<T::Native>()) else {
         return Ok(false);
     };
-    let Some((field, items)) = taken(array) else { return Ok(false) };
+    let Some((field, bounds, items)) = taken(array) else { return Ok(false) };
     let numbers = items.as_primitive::<T>().clone();
     // Only the clone holds the memory now.
     drop(items);
@@ -95,13 +100,13 @@ fn number<T: ArrowPrimitiveType>(
         Some(old) => *old = item,
         None => numbers.push(item),
     }
-    *array = list(field, Arc::new(PrimitiveArray::<T>::new(numbers.into(), None)))?;
+    *array = list(field, bounds, Arc::new(PrimitiveArray::<T>::new(numbers.into(), None)))?;
     Ok(true)
 }
 
 fn truth(array: &mut ScalarValue, at: Option<i64>, item: bool) -> Result<bool> {
     let Some(place) = place(array, at, &DataType::Boolean, 1) else { return Ok(false) };
-    let Some((field, items)) = taken(array) else { return Ok(false) };
+    let Some((field, bounds, items)) = taken(array) else { return Ok(false) };
     let truths = items.as_boolean().clone();
     drop(items);
     let (bits, _) = truths.into_parts();
@@ -121,7 +126,7 @@ fn truth(array: &mut ScalarValue, at: Option<i64>, item: bool) -> Result<bool> {
         false => bytes[place / 8] &= !bit,
     }
     let bits = BooleanBuffer::new(Buffer::from_vec(bytes), 0, length);
-    *array = list(field, Arc::new(BooleanArray::new(bits, None)))?;
+    *array = list(field, bounds, Arc::new(BooleanArray::new(bits, None)))?;
     Ok(true)
 }
 
@@ -133,7 +138,7 @@ mod tests {
 
     fn of(items: ArrayRef) -> ScalarValue {
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
-        list(field, items).expect("an array")
+        list(field, OffsetBuffer::from_lengths([items.len()]), items).expect("an array")
     }
 
     #[test]

@@ -57,6 +57,13 @@ impl Compute<Value> for Program {
         }
     }
 
+    fn put_item(&self, new: Register, at: i64, array: &mut Value) -> Result<bool> {
+        match self {
+            Self::Scalar(scalar) => scalar.put_item(new, at, array),
+            Self::Calling(..) | Self::Compiled(_) => Ok(false),
+        }
+    }
+
     fn variables(&self) -> Vec<usize> {
         match self {
             Self::Scalar(scalar) | Self::Calling(scalar, _) => scalar.read(),

@@ -1,7 +1,9 @@
 //! Values of variables.
 
-use datafusion::arrow::array::{Array, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::datatypes::{
+    DataType, Field as ArrowField, Float64Type, Int32Type, Int64Type, Schema, SchemaRef,
+};
 use datafusion::common::ScalarValue;
 use plpgsql::Answer;
 use std::sync::Arc;
@@ -27,6 +29,9 @@ impl Value {
     /// # Errors
     /// The array is of an unknown type.
     pub fn at(array: &dyn Array, row: usize, of: &SqlType) -> Result<Self> {
+        if let Some(scalar) = plain(array, row, of) {
+            return Ok(Self { scalar, of: of.clone() });
+        }
         let scalar = values::shown::scalar(ScalarValue::try_from_array(array, row)?)?;
         let scalar = match of.user_type() {
             Some(user) => of_labels(scalar, user)?,
@@ -47,6 +52,35 @@ impl Value {
         let scalar = ScalarValue::try_from(&representation(of)).unwrap_or(ScalarValue::Null);
         Self { scalar, of: of.clone() }
     }
+}
+
+/// The value of a row in a column of numbers, truth values or texts. `None` of others.
+fn plain(array: &dyn Array, row: usize, of: &SqlType) -> Option<ScalarValue> {
+    use ScalarValue as V;
+    let is_valid = array.is_valid(row);
+    Some(match of {
+        SqlType::Integer => {
+            let numbers = array.as_primitive_opt::<Int32Type>()?;
+            V::Int32(is_valid.then(|| numbers.value(row)))
+        }
+        SqlType::BigInt => {
+            let numbers = array.as_primitive_opt::<Int64Type>()?;
+            V::Int64(is_valid.then(|| numbers.value(row)))
+        }
+        SqlType::Double => {
+            let numbers = array.as_primitive_opt::<Float64Type>()?;
+            V::Float64(is_valid.then(|| numbers.value(row)))
+        }
+        SqlType::Boolean => {
+            let truths = array.as_boolean_opt()?;
+            V::Boolean(is_valid.then(|| truths.value(row)))
+        }
+        SqlType::Text | SqlType::Varchar(None) => {
+            let texts = array.as_string_view_opt()?;
+            V::Utf8View(is_valid.then(|| texts.value(row).to_owned()))
+        }
+        _ => return None,
+    })
 }
 
 /// Arrays of several dimensions are of the type of those of one, and what functions without a value return is a text.
@@ -169,12 +203,14 @@ pub(crate) fn schema_of(fields: &[Field]) -> SchemaRef {
 
 /// The rows of some batches.
 pub(crate) fn answer(fields: &[Field], batches: &[RecordBatch]) -> Result<Answer<Value>> {
-    let mut rows = Vec::new();
+    let mut rows = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
     for batch in batches {
         for row in 0..batch.num_rows() {
-            let pairs = batch.columns().iter().zip(fields);
-            let values = pairs.map(|(array, field)| Value::at(array, row, &field.sql_type));
-            rows.push(values.collect::<Result<_>>()?);
+            let mut values = Vec::with_capacity(fields.len());
+            for (array, field) in batch.columns().iter().zip(fields) {
+                values.push(Value::at(array, row, &field.sql_type)?);
+            }
+            rows.push(values);
         }
     }
     let columns = fields.iter().map(|field| field.name.clone()).collect();

@@ -161,9 +161,9 @@ impl<H: Host> Machine<'_, H> {
             Direction::Absolute(place) => Move::Absolute(self.place(place).await?),
             Direction::Relative(place) => Move::Relative(self.place(place).await?),
         };
-        let answer = self.host.fetch(&name, to, fetch.moves)?;
+        let mut answer = self.host.fetch(&name, to, fetch.moves)?;
         if !fetch.moves {
-            self.assign_row(&fetch.into, &answer, 0).await?;
+            self.assign_first(&fetch.into, &mut answer).await?;
         }
         self.row_count = answer.count;
         self.found(answer.count > 0)
@@ -232,7 +232,7 @@ impl<H: Host> Machine<'_, H> {
         let answer = self.host.fetch(name, Move::Forward(None), false)?;
         let target = Target { parts: vec![looped.variable.clone()] };
         let of = (looped.label.as_ref(), Some(name));
-        self.each(of, &[target], &answer, &looped.body).await
+        self.each(of, &[target], answer, &looped.body).await
     }
 
     /// The text of EXECUTE and the values of its USING.

@@ -216,11 +216,14 @@ pub trait Host: Send {
     /// commit.
     fn end_transaction(&mut self, commits: bool) -> impl Future<Output = Result<()>> + Send;
 
-    /// Ends the function, if its statement was cancelled.
+    /// Counts a turn of a loop. Returns whether others are to run before it ([`Self::give_way`]).
     ///
     /// # Errors
-    /// 57014.
-    fn check(&mut self) -> impl Future<Output = Result<()>> + Send;
+    /// 57014: the statement of the function was cancelled.
+    fn turn(&mut self) -> Result<bool>;
+
+    /// Lets others run.
+    fn give_way(&mut self) -> impl Future<Output = ()> + Send;
 
     /// NULL of a type.
     fn null(&mut self, of: &str) -> Result<Self::Value>;
@@ -230,6 +233,9 @@ pub trait Host: Send {
 
     /// A whole number, as `integer` or `bigint`.
     fn of_number(&self, number: i64, of: &str) -> Self::Value;
+
+    /// Puts a number in the place of another `integer`. `false` if the value is of another type.
+    fn put_integer(&self, value: &mut Self::Value, number: i32) -> bool;
 
     /// A truth value.
     fn of_truth(&self, truth: bool) -> Self::Value;

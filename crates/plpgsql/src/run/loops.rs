@@ -14,21 +14,114 @@ enum Turn<V> {
     Leave(Flow<V>),
 }
 
+/// How far turns of a loop came that only compute.
+enum Turned<'b, V> {
+    /// Behind the loop, or out of it.
+    Ended(Flow<V>),
+    /// Others are to run before the next turn.
+    GivesWay,
+    /// Whether there is a next turn has to be evaluated.
+    Asks,
+    /// To a place in the body.
+    At(Quick<'b, V>),
+}
+
+/// What begins the turns of a loop.
+trait Turns<H: Host> {
+    /// Begins the next turn. `false` if there is none, `None` if that has to be evaluated.
+    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Option<bool>>;
+}
+
+/// LOOP, or WHILE with a condition.
+struct While<'a>(Option<&'a Sql>);
+
+impl<H: Host> Turns<H> for While<'_> {
+    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Option<bool>> {
+        match self.0 {
+            Some(condition) => machine.quick_truth(condition).transpose(),
+            None => Ok(Some(true)),
+        }
+    }
+}
+
+/// The numbers of a loop.
+struct Numbers {
+    /// The next number.
+    next: Option<i64>,
+    /// The last number, at most.
+    to: i64,
+    /// The step, negative if the loop goes down.
+    by: i64,
+    /// The blocks up to that of the loop's variable.
+    inside: usize,
+    /// Whether there was one.
+    any: bool,
+}
+
+impl<H: Host> Turns<H> for Numbers {
+    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Option<bool>> {
+        let is_within = |at: &i64| if self.by < 0 { *at >= self.to } else { *at <= self.to };
+        let Some(at) = self.next.take().filter(is_within) else { return Ok(Some(false)) };
+        machine.scopes.close_to(self.inside);
+        machine.put_first(self.inside, at);
+        // The loop ends at the last number of its type.
+        let next = at + self.by;
+        self.next = i32::try_from(next).is_ok().then_some(next);
+        self.any = true;
+        Ok(Some(true))
+    }
+}
+
+/// Where a turn leads whose statements lead somewhere, in a loop with a label.
+fn turned<V>(label: Option<&String>, flow: Flow<V>) -> Turn<V> {
+    let is_own = |name: &Option<String>| name.is_none() || name.as_ref() == label;
+    match flow {
+        Flow::Next => Turn::Again,
+        Flow::Continue(name) if is_own(&name) => Turn::Again,
+        Flow::Exit(name) if is_own(&name) => Turn::End,
+        flow => Turn::Leave(flow),
+    }
+}
+
 impl<H: Host> Machine<'_, H> {
     /// One turn of a loop.
     async fn turn(&mut self, label: Option<&String>, body: &[Statement]) -> Result<Turn<H::Value>> {
-        self.host.check().await?;
+        if self.host.turn()? {
+            self.host.give_way().await;
+        }
         let flow = match self.quickly(body)? {
             Quick::Flow(flow) => flow,
             reached => self.rest(body, reached).await?,
         };
-        let is_own = |name: &Option<String>| name.is_none() || name.as_ref() == label;
-        Ok(match flow {
-            Flow::Next => Turn::Again,
-            Flow::Continue(name) if is_own(&name) => Turn::Again,
-            Flow::Exit(name) if is_own(&name) => Turn::End,
-            flow => Turn::Leave(flow),
-        })
+        Ok(turned(label, flow))
+    }
+
+    /// Turns of a loop, for as long as they only compute.
+    fn turns_quickly<'b>(
+        &mut self,
+        label: Option<&String>,
+        body: &'b [Statement],
+        turns: &mut impl Turns<H>,
+    ) -> Result<Turned<'b, H::Value>> {
+        loop {
+            if self.host.turn()? {
+                return Ok(Turned::GivesWay);
+            }
+            match turns.next(self)? {
+                Some(true) => {}
+                Some(false) => return Ok(Turned::Ended(Flow::Next)),
+                None => return Ok(Turned::Asks),
+            }
+            match self.quickly(body)? {
+                Quick::Flow(Flow::Next) => {}
+                Quick::Flow(flow) => match turned(label, flow) {
+                    Turn::Again => {}
+                    Turn::End => return Ok(Turned::Ended(Flow::Next)),
+                    Turn::Leave(flow) => return Ok(Turned::Ended(flow)),
+                },
+                reached => return Ok(Turned::At(reached)),
+            }
+        }
     }
 
     /// LOOP and WHILE.
@@ -39,20 +132,35 @@ impl<H: Host> Machine<'_, H> {
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
         loop {
-            if let Some(condition) = condition {
-                let holds = match self.quick_truth(condition) {
-                    Some(holds) => holds?,
-                    None => self.holds(condition).await?,
-                };
-                if !holds {
-                    return Ok(Flow::Next);
+            match self.turns_quickly(label, body, &mut While(condition))? {
+                Turned::Ended(flow) => return Ok(flow),
+                Turned::GivesWay => self.host.give_way().await,
+                Turned::Asks => {
+                    let Some(condition) = condition else { return Ok(Flow::Next) };
+                    if !self.holds(condition).await? {
+                        return Ok(Flow::Next);
+                    }
+                    match self.turn(label, body).await? {
+                        Turn::Again => {}
+                        Turn::End => return Ok(Flow::Next),
+                        Turn::Leave(flow) => return Ok(flow),
+                    }
                 }
+                Turned::At(reached) => match turned(label, self.rest(body, reached).await?) {
+                    Turn::Again => {}
+                    Turn::End => return Ok(Flow::Next),
+                    Turn::Leave(flow) => return Ok(flow),
+                },
             }
-            match self.turn(label, body).await? {
-                Turn::Again => {}
-                Turn::End => return Ok(Flow::Next),
-                Turn::Leave(flow) => return Ok(flow),
-            }
+        }
+    }
+
+    /// Gives the variable of a loop over numbers, the first of a block, a number.
+    fn put_first(&mut self, depth: usize, number: i64) {
+        let Some(value) = self.scopes.first_mut(depth) else { return };
+        let number_of_type = i32::try_from(number);
+        if !number_of_type.is_ok_and(|number| self.host.put_integer(value, number)) {
+            *value = self.host.of_number(number, "integer");
         }
     }
 
@@ -66,7 +174,7 @@ impl<H: Host> Machine<'_, H> {
 
     /// FOR over numbers. The variable is the loop's own.
     pub(super) async fn range(&mut self, range: &ForRange) -> Result<Flow<H::Value>> {
-        let mut at = self.bound(&range.from, "lower bound").await?;
+        let at = self.bound(&range.from, "lower bound").await?;
         let to = self.bound(&range.to, "upper bound").await?;
         let by = match &range.by {
             Some(by) => self.bound(by, "BY value").await?,
@@ -82,31 +190,37 @@ impl<H: Host> Machine<'_, H> {
         let content = Content::Value { of: "integer".into(), value };
         let name = range.variable.clone();
         self.scopes.declare(Slot::new(name, content));
-        let (mut flow, mut turns) = (Flow::Next, 0_u64);
+        let by = if range.is_reverse { -by } else { by };
         let inside = self.scopes.depth();
-        while if range.is_reverse { at >= to } else { at <= to } {
-            turns += 1;
-            let value = self.host.of_number(at, "integer");
-            self.scopes.put_first(inside, value);
-            let turn = self.turn(range.label.as_ref(), &range.body).await;
-            self.scopes.close_to(inside);
-            match turn? {
-                Turn::Again => {}
-                Turn::End => break,
-                Turn::Leave(other) => {
-                    flow = other;
-                    break;
-                }
-            }
-            let next = if range.is_reverse { at - by } else { at + by };
-            if i32::try_from(next).is_err() {
-                break;
-            }
-            at = next;
-        }
+        let mut numbers = Numbers { next: Some(at), to, by, inside, any: false };
+        let flow = self.over(range.label.as_ref(), &mut numbers, &range.body).await?;
         self.scopes.close_to(depth);
-        self.found(turns > 0)?;
+        self.found(numbers.any)?;
         Ok(flow)
+    }
+
+    /// The turns of a loop over numbers.
+    async fn over(
+        &mut self,
+        label: Option<&String>,
+        numbers: &mut Numbers,
+        body: &[Statement],
+    ) -> Result<Flow<H::Value>> {
+        loop {
+            let turn = match self.turns_quickly(label, body, numbers)? {
+                Turned::Ended(flow) => return Ok(flow),
+                Turned::GivesWay | Turned::Asks => {
+                    self.host.give_way().await;
+                    Turn::Again
+                }
+                Turned::At(reached) => turned(label, self.rest(body, reached).await?),
+            };
+            match turn {
+                Turn::Again => {}
+                Turn::End => return Ok(Flow::Next),
+                Turn::Leave(flow) => return Ok(flow),
+            }
+        }
     }
 
     /// FOR over rows.
@@ -147,10 +261,10 @@ impl<H: Host> Machine<'_, H> {
         for part in parts {
             let part = part?;
             if part.rows.is_empty() {
-                self.assign_row(targets, &part, 0).await?;
+                self.assign_row(targets, &part, None).await?;
             }
             any |= !part.rows.is_empty();
-            if let Some(other) = self.turns((label, None), targets, &part, body).await? {
+            if let Some(other) = self.turns((label, None), targets, part, body).await? {
                 flow = other;
                 break;
             }
@@ -164,12 +278,12 @@ impl<H: Host> Machine<'_, H> {
         &mut self,
         of: (Option<&String>, Option<&str>),
         targets: &[Target],
-        answer: &Answer<H::Value>,
+        answer: Answer<H::Value>,
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
         let is_empty = answer.rows.is_empty();
         if is_empty {
-            self.assign_row(targets, answer, 0).await?;
+            self.assign_row(targets, &answer, None).await?;
         }
         let flow = self.turns(of, targets, answer, body).await?;
         self.found(!is_empty)?;
@@ -181,14 +295,14 @@ impl<H: Host> Machine<'_, H> {
         &mut self,
         (label, cursor): (Option<&String>, Option<&str>),
         targets: &[Target],
-        answer: &Answer<H::Value>,
+        mut answer: Answer<H::Value>,
         body: &[Statement],
     ) -> Result<Option<Flow<H::Value>>> {
-        for row in 0..answer.rows.len() {
+        for (number, row) in (1..).zip(std::mem::take(&mut answer.rows)) {
             if let Some(cursor) = cursor {
-                self.host.stand_on(cursor, row as u64 + 1)?;
+                self.host.stand_on(cursor, number)?;
             }
-            self.assign_row(targets, answer, row).await?;
+            self.assign_row(targets, &answer, Some(row)).await?;
             match self.turn(label, body).await? {
                 Turn::Again => {}
                 Turn::End => return Ok(Some(Flow::Next)),
@@ -220,9 +334,9 @@ impl<H: Host> Machine<'_, H> {
                         return Err(Error::new(SqlState::DatatypeMismatch, message));
                     }
                     let (columns, nulls) = (Vec::new(), Vec::new());
-                    let rows = row.into_iter().collect();
+                    let rows = Vec::new();
                     let answer = Answer { columns, rows, nulls, count: 1, has_rows: true };
-                    self.assign_row(targets, &answer, 0).await?;
+                    self.assign_row(targets, &answer, row).await?;
                 }
             }
             match self.turn(looped.label.as_ref(), &looped.body).await? {

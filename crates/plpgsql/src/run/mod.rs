@@ -13,6 +13,7 @@ mod parameters;
 mod programs;
 mod quick;
 mod raise;
+mod register;
 mod returned;
 mod rows;
 mod scope;
@@ -22,7 +23,8 @@ mod variables;
 
 pub use context::Called;
 pub use host::{Answer, CursorQuery, Host, Move, Place as ItemPlace, Raised, Severity, Variable};
-pub use programs::{Compute, Programs, Register};
+pub use programs::{Compute, Programs};
+pub use register::{Kind as RegisterKind, Register};
 pub use returned::{Form, call, value};
 pub use trigger::{Row, TriggerRow, Triggered, run_trigger};
 

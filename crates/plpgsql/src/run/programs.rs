@@ -1,23 +1,11 @@
 //! Programs of expressions, and where their variables are.
 
+use super::register::Register;
 use std::sync::Arc;
 use values::error::Result;
 
 /// Expressions with greater numbers have no program.
 pub(super) const PROGRAMS_MAX: usize = 100_000;
-
-/// A value that needs no memory of its own.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Register {
-    /// NULL.
-    Null,
-    /// A truth value.
-    Truth(bool),
-    /// An integer.
-    Integer(i64),
-    /// A double precision number.
-    Double(f64),
-}
 
 /// A program that computes an expression.
 pub trait Compute<V>: Send + Sync {
@@ -34,6 +22,12 @@ pub trait Compute<V>: Send + Sync {
 
     /// Puts such a value in the place of another one. `false` if that is of another type than the expression, and for NULL.
     fn put(&self, new: Register, value: &mut V) -> bool;
+
+    /// Puts such a value in the place of an item of an array. `false` if the array stays what it was.
+    ///
+    /// # Errors
+    /// The array cannot be made.
+    fn put_item(&self, new: Register, at: i64, array: &mut V) -> Result<bool>;
 
     /// The places of the variables that it reads.
     fn variables(&self) -> Vec<usize>;
@@ -71,8 +65,24 @@ pub(super) struct Known<P> {
     pub(super) program: Arc<P>,
     /// The places of the variables that it reads.
     pub(super) places: Vec<Option<Place>>,
-    /// The block and the place in it of the plain variable that its value is assigned to, once that is known.
-    pub(super) target: Option<(usize, usize)>,
+    /// The plain variable that its value is assigned to, once that is known.
+    pub(super) target: Option<KnownTarget>,
+}
+
+/// A plain variable that has, or whose items have, the type to which a program converts.
+#[derive(Debug, Clone)]
+pub(super) struct KnownTarget {
+    /// The block, and the place in it.
+    pub(super) at: (usize, usize),
+    /// The type of the variable.
+    pub(super) of: Arc<str>,
+}
+
+impl KnownTarget {
+    /// Whether the variable is still of a type. The same type is mostly at the same place in memory.
+    pub(super) fn is_of(&self, of: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.of, of) || self.of == *of
+    }
 }
 
 impl<P> Default for Programs<P> {

@@ -5,7 +5,9 @@
 
 use super::context::of_sql;
 use super::host::{Host, Variable};
-use super::programs::{Compute, Known, PROGRAMS_MAX, Register};
+use super::programs::{Compute, Known, PROGRAMS_MAX};
+use super::register::{Kind as RegisterKind, Register};
+use super::scope::Scopes;
 use super::variables::BOOLEAN;
 use super::{Flow, Machine, Running};
 use crate::tree::{Block, Into, Kind, Rows, Sql, Statement};
@@ -42,6 +44,17 @@ pub(super) struct Tried<V> {
 impl<V> Default for Tried<V> {
     fn default() -> Self {
         Self { count: 0, operand: None }
+    }
+}
+
+impl<P> Known<P> {
+    /// The value, if it is computed in a register. `None` of others, and of errors.
+    pub(super) fn register<V: Clone>(&self, scopes: &Scopes<V>) -> Option<Register>
+    where
+        P: Compute<V>,
+    {
+        let place = |number: usize| self.places.get(number)?.as_ref();
+        self.program.register(&|number| scopes.at_place(place(number)?))
     }
 }
 
@@ -83,7 +96,8 @@ impl<H: Host> Machine<'_, H> {
         if !self.put_register(at, query) {
             let Some(value) = self.program_value(query) else { return Ok(false) };
             let value = value.map_err(of_sql(&query.text))?;
-            if self.scopes.plain_type_at(at) != self.host.written_type(&value).as_deref() {
+            let of = self.scopes.plain_type_at(at).map(|of| &**of);
+            if of != self.host.written_type(&value).as_deref() {
                 return Ok(false);
             }
             self.put_at(at, value)?;
@@ -168,18 +182,15 @@ impl<H: Host> Machine<'_, H> {
 
     /// The value of an expression whose program computes it in a register. `None` of others, and of errors.
     pub(super) fn register(&mut self, sql: &Sql) -> Option<Register> {
-        let scopes = &self.scopes;
-        let known = self.host.programs().get(sql.id)?;
-        let place = |number: usize| known.places.get(number)?.as_ref();
-        known.program.register(&|number| scopes.at_place(place(number)?))
+        self.host.programs().get(sql.id)?.register(&self.scopes)
     }
 
     /// Whether a condition is true, if it has a program. `None` for others.
     pub(super) fn quick_truth(&mut self, condition: &Sql) -> Option<Result<bool>> {
-        match self.register(condition) {
-            Some(Register::Truth(truth)) => return Some(Ok(truth)),
-            Some(Register::Null) => return Some(Ok(false)),
-            _ => {}
+        if let Some(value) = self.register(condition)
+            && matches!(value.kind(), RegisterKind::Truth | RegisterKind::Null)
+        {
+            return Some(Ok(value.is_true()));
         }
         let value = self.computed(condition, Some(BOOLEAN))?;
         Some(value.map(|value| self.host.truth(&value) == Some(true)))

@@ -73,6 +73,19 @@ impl<V> Content<V> {
             Self::Record(_) | Self::Row(_) | Self::Alias(_) => None,
         }
     }
+
+    /// The value of a field of a record or of a row of a relation.
+    fn field(&self, field: &str) -> Option<&V> {
+        match self {
+            Self::Row(fields) => {
+                fields.iter().find(|(name, ..)| name == field).map(|(.., value)| value)
+            }
+            Self::Record(fields) => {
+                fields.as_ref()?.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+            }
+            Self::Value { .. } | Self::Composite { .. } | Self::Alias(_) => None,
+        }
+    }
 }
 
 /// What a target begins with: a variable, or a field of a record.
@@ -340,7 +353,7 @@ impl<V: Clone> Scopes<V> {
 
     /// The type of a target that is a plain variable and no constant.
     pub(super) fn plain_type(&self, target: &Target) -> Option<&str> {
-        self.plain_type_at(self.plain_place(target)?)
+        self.plain_type_at(self.plain_place(target)?).map(|of| &**of)
     }
 
     /// The type of a target that is a field of a row and no constant.
@@ -362,7 +375,7 @@ impl<V: Clone> Scopes<V> {
     }
 
     /// As [`Self::plain_type`], of the variable at a place.
-    pub(super) fn plain_type_at(&self, (scope, slot): (usize, usize)) -> Option<&str> {
+    pub(super) fn plain_type_at(&self, (scope, slot): (usize, usize)) -> Option<&Arc<str>> {
         let slot = self.0.get(scope)?.slots.get(slot)?;
         match &slot.content {
             Content::Value { of, .. } if !slot.is_constant => Some(of),
@@ -375,12 +388,12 @@ impl<V: Clone> Scopes<V> {
         self.0.get_mut(scope)?.slots.get_mut(slot)
     }
 
-    /// Gives the first variable of the innermost of some blocks a value.
-    pub(super) fn put_first(&mut self, depth: usize, new: V) {
-        let scope = depth.checked_sub(1).and_then(|at| self.0.get_mut(at));
-        let slot = scope.and_then(|scope| scope.slots.first_mut());
-        if let Some(Slot { content: Content::Value { value, .. }, .. }) = slot {
-            *value = new;
+    /// The value of the first variable of the innermost of some blocks.
+    pub(super) fn first_mut(&mut self, depth: usize) -> Option<&mut V> {
+        let scope = depth.checked_sub(1).and_then(|at| self.0.get_mut(at))?;
+        match scope.slots.first_mut()? {
+            Slot { content: Content::Value { value, .. }, .. } => Some(value),
+            _ => None,
         }
     }
 
@@ -416,17 +429,12 @@ impl<V: Clone> Scopes<V> {
     }
 
     /// The value at a place, if it is still one of a variable or of the field.
+    #[inline]
     pub(super) fn at_place(&self, place: &Place) -> Option<&V> {
         let slot = self.0.get(place.scope)?.slots.get(place.slot)?;
-        match (&slot.content, &place.field) {
-            (content, None) => content.whole(),
-            (Content::Row(fields), Some(field)) => {
-                fields.iter().find(|(name, ..)| name == field).map(|(.., value)| value)
-            }
-            (Content::Record(Some(fields)), Some(field)) => {
-                fields.iter().find(|(name, _)| name == field).map(|(_, value)| value)
-            }
-            _ => None,
+        match &place.field {
+            None => slot.content.whole(),
+            Some(field) => slot.content.field(field),
         }
     }
 

@@ -162,7 +162,7 @@ impl<H: Host> Machine<'_, H> {
     /// A statement of SQL, and where its row goes.
     async fn execute(&mut self, rows: &Rows, into: Option<&Into>) -> Result<()> {
         let is_dynamic = matches!(rows, Rows::Dynamic(..));
-        let (answer, given) = self.run(rows, into.map(|_| 2)).await?;
+        let (mut answer, given) = self.run(rows, into.map(|_| 2)).await?;
         let Some(into) = into else {
             if answer.has_rows && !is_dynamic {
                 let message = "query has no destination for result data";
@@ -192,7 +192,7 @@ impl<H: Host> Machine<'_, H> {
             };
             return Err(self.with_parameters(error, rows, given).await);
         }
-        self.assign_row(&into.targets, &answer, 0).await?;
+        self.assign_first(&into.targets, &mut answer).await?;
         self.row_count = found.min(1) as u64;
         if is_dynamic { Ok(()) } else { self.found(found > 0) }
     }

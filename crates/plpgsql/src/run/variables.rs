@@ -222,15 +222,15 @@ impl<H: Host> Machine<'_, H> {
                 if let Some(fields) = self.scopes.named_fields(&sql.text) {
                     let (columns, row) = fields.into_iter().unzip();
                     let (rows, nulls) = (vec![row], Vec::new());
-                    let answer = Answer { columns, rows, nulls, count: 1, has_rows: true };
-                    return self.assign_row(std::slice::from_ref(target), &answer, 0).await;
+                    let mut answer = Answer { columns, rows, nulls, count: 1, has_rows: true };
+                    return self.assign_first(std::slice::from_ref(target), &mut answer).await;
                 }
                 // A whole row: its fields are those of the one row of a query.
                 let text = format!("SELECT ({}).*", sql.text);
                 let query = Sql { text, id: usize::MAX - sql.id, ..sql.clone() };
                 let variables = self.scopes.variables(&query);
-                let answer = self.host.execute(&query, &variables, Some(1)).await?;
-                self.assign_row(std::slice::from_ref(target), &answer, 0).await
+                let mut answer = self.host.execute(&query, &variables, Some(1)).await?;
+                self.assign_first(std::slice::from_ref(target), &mut answer).await
             }
         }
     }
@@ -244,7 +244,7 @@ impl<H: Host> Machine<'_, H> {
         }
         let (columns, rows, nulls) = (Vec::new(), Vec::new(), Vec::new());
         let none = Answer { columns, rows, nulls, count: 0, has_rows: true };
-        self.assign_row(std::slice::from_ref(target), &none, 0).await?;
+        self.assign_row(std::slice::from_ref(target), &none, None).await?;
         let (slot, _) = self.scopes.slot(target)?;
         slot.is_unset = matches!(slot.content, Content::Row(_));
         Ok(())
@@ -336,34 +336,42 @@ impl<H: Host> Machine<'_, H> {
         Ok(())
     }
 
-    /// Assigns a row of an answer: to one record, or column by column. Without such a row all become NULL.
+    /// Assigns the first row of an answer, as [`Self::assign_row`].
+    pub(super) async fn assign_first(
+        &mut self,
+        targets: &[Target],
+        answer: &mut Answer<H::Value>,
+    ) -> Result<()> {
+        let first = answer.rows.first_mut().map(std::mem::take);
+        self.assign_row(targets, answer, first).await
+    }
+
+    /// Assigns a row of an answer: to one record, or column by column. Without a row all become NULL.
     pub(super) async fn assign_row(
         &mut self,
         targets: &[Target],
         answer: &Answer<H::Value>,
-        row: usize,
+        values: Option<Vec<H::Value>>,
     ) -> Result<()> {
-        let values = answer.rows.get(row);
         if let [target] = targets {
             let (slot, field) = self.scopes.slot(target)?;
             match (&slot.content, field) {
                 (Content::Record(_), None) => {
-                    let null = self.host.of_text(None);
-                    let values = values.unwrap_or(&answer.nulls);
-                    let value = |at: usize| values.get(at).unwrap_or(&null).clone();
+                    let values = values.unwrap_or_else(|| answer.nulls.clone());
+                    let nulls = std::iter::repeat_with(|| self.host.of_text(None));
+                    let values = values.into_iter().chain(nulls);
                     let (slot, _) = self.scopes.slot(target)?;
                     match &mut slot.content {
                         // A row of a loop has the columns of the row before.
                         Content::Record(Some(fields))
                             if fields.iter().map(|(name, _)| name).eq(&answer.columns) =>
                         {
-                            for (at, (_, old)) in fields.iter_mut().enumerate() {
-                                *old = value(at);
+                            for ((_, old), new) in fields.iter_mut().zip(values) {
+                                *old = new;
                             }
                         }
                         content => {
-                            let named = answer.columns.iter().enumerate();
-                            let fields = named.map(|(at, name)| (name.clone(), value(at)));
+                            let fields = answer.columns.iter().cloned().zip(values);
                             *content = Content::Record(Some(fields.collect()));
                         }
                     }
@@ -372,16 +380,17 @@ impl<H: Host> Machine<'_, H> {
                 (Content::Composite { value: like, .. }, None) => {
                     let like = like.clone();
                     let row = match values {
-                        Some(fields) => self.row_of_fields(fields.clone(), &like).await?,
+                        Some(fields) => self.row_of_fields(fields, &like).await?,
                         None => self.row_of_fields(Vec::new(), &like).await?,
                     };
                     return self.set(target, row);
                 }
                 (Content::Row(fields), None) => {
                     let mut fields = fields.clone();
-                    for (at, (_, of, value)) in fields.iter_mut().enumerate() {
-                        *value = match values.and_then(|all| all.get(at)) {
-                            Some(given) => self.host.convert(given.clone(), of).await?,
+                    let mut given = values.unwrap_or_default().into_iter();
+                    for (_, of, value) in &mut fields {
+                        *value = match given.next() {
+                            Some(given) => self.host.convert(given, of).await?,
                             None => self.null_of(of).await?,
                         };
                     }
@@ -393,11 +402,9 @@ impl<H: Host> Machine<'_, H> {
                 _ => {}
             }
         }
-        for (at, target) in targets.iter().enumerate() {
-            let value = match values.and_then(|all| all.get(at)) {
-                Some(value) => value.clone(),
-                None => self.host.of_text(None),
-            };
+        let mut values = values.unwrap_or_default().into_iter();
+        for target in targets {
+            let value = values.next().unwrap_or_else(|| self.host.of_text(None));
             self.assign(target, value).await?;
         }
         Ok(())

@@ -42,6 +42,11 @@ impl Calendar {
         })
     }
 
+    /// Whether it is one of days, which are integers.
+    pub(super) fn is_of_days(self) -> bool {
+        matches!(self, Self::DaysLater | Self::DaysEarlier | Self::Days)
+    }
+
     /// The result. `None` for values that are not simple, of which the engine knows the result or the error.
     pub(super) fn apply(self, left: &Datum<'_>, right: &Datum<'_>) -> Option<Datum<'static>> {
         let Datum::Integer(left) = *left else { return None };

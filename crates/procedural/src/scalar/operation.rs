@@ -126,6 +126,15 @@ impl Operation {
         }))
     }
 
+    /// Whether its result is a number, a truth value or a date, if the values are.
+    pub(super) fn is_of_registers(self) -> bool {
+        match self {
+            Self::Integers(..) | Self::Numbers(_) | Self::Compare(_) => true,
+            Self::Calendar(calendar) => calendar.is_of_days(),
+            Self::Round => false,
+        }
+    }
+
     /// Whether it is `=`.
     pub(super) fn is_equality(self) -> bool {
         matches!(self, Self::Compare(Comparison::Equal))

@@ -1,4 +1,4 @@
-//! Expressions of integers, double precision numbers and truth values, computed in registers.
+//! Expressions of integers, double precision numbers, truth values, dates and timestamps, computed in registers.
 //!
 //! They need no memory, and no [`Datum`]. What is an error or not known has no value here: it is computed again as other
 //! expressions are, and that says why. An expression of plain values does nothing else, so that this is the same.
@@ -7,10 +7,13 @@ use super::conversion::Conversion;
 use super::datum::Datum;
 use super::operation::Operation;
 use super::{Node, Root, Scalar, floats, lists};
+use crate::in_place;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
-use plpgsql::Register;
+use plpgsql::{Register, RegisterKind as Kind};
+use std::mem::discriminant;
 use store::catalog::SqlType;
+use values::error::Result;
 
 /// The value of a variable by its place.
 type Variable<'a, 'v> = &'a dyn Fn(usize) -> Option<&'v Value>;
@@ -27,24 +30,44 @@ impl Scalar {
     /// Puts a value into a variable in the place of another one. `false` if that is of another type, and for NULL.
     pub(crate) fn put(&self, new: Register, value: &mut Value) -> bool {
         use ScalarValue as V;
-        if value.of != self.of {
+        // No type of registers has parameters.
+        if discriminant(&value.of) != discriminant(&self.of) {
             return false;
         }
-        match (&mut value.scalar, new) {
-            (V::Int16(old), Register::Integer(new)) => match i16::try_from(new) {
+        match (&mut value.scalar, new.kind()) {
+            (V::Int32(old) | V::Date32(old), Kind::Integer) => match i32::try_from(new.integer()) {
                 Ok(new) => *old = Some(new),
                 Err(_) => return false,
             },
-            (V::Int32(old), Register::Integer(new)) => match i32::try_from(new) {
+            (V::Int64(old) | V::TimestampMicrosecond(old, _), Kind::Integer) => {
+                *old = Some(new.integer());
+            }
+            (V::Int16(old), Kind::Integer) => match i16::try_from(new.integer()) {
                 Ok(new) => *old = Some(new),
                 Err(_) => return false,
             },
-            (V::Int64(old), Register::Integer(new)) => *old = Some(new),
-            (V::Boolean(old), Register::Truth(new)) => *old = Some(new),
-            (V::Float64(old), Register::Double(new)) => *old = Some(new),
+            (V::Boolean(old), Kind::Truth) => *old = Some(new.is_true()),
+            (V::Float64(old), Kind::Double) => *old = Some(new.double()),
             _ => return false,
         }
         true
+    }
+
+    /// Puts a value in the place of an item of an array. `false` if the array stays what it was, and for NULL.
+    ///
+    /// # Errors
+    /// The array cannot be made.
+    pub(crate) fn put_item(&self, new: Register, at: i64, array: &mut Value) -> Result<bool> {
+        let item = match (new.kind(), &self.of) {
+            (Kind::Integer, SqlType::Integer) => {
+                ScalarValue::Int32(i32::try_from(new.integer()).ok())
+            }
+            (Kind::Integer, SqlType::BigInt) => ScalarValue::Int64(Some(new.integer())),
+            (Kind::Truth, SqlType::Boolean) => ScalarValue::Boolean(Some(new.is_true())),
+            (Kind::Double, SqlType::Double) => ScalarValue::Float64(Some(new.double())),
+            _ => return Ok(false),
+        };
+        in_place::put(&mut array.scalar, Some(at), &item)
     }
 }
 
@@ -66,9 +89,7 @@ impl Node {
             Self::Item(_, of, subscript) => is_type(of) && subscript.fits(),
             Self::Length(..) => true,
             Self::Apply(operation, left, right) => {
-                use Operation::{Compare, Integers, Numbers};
-                let is_known = matches!(operation, Integers(..) | Numbers(_) | Compare(_));
-                is_known && left.fits() && right.fits()
+                operation.is_of_registers() && left.fits() && right.fits()
             }
             Self::Convert(conversion, part) => {
                 use Conversion::{Absolute, Double, Integer};
@@ -89,20 +110,30 @@ impl Node {
         }
     }
 
+    /// As [`Self::register`], of an operand: mostly a variable or a constant.
+    #[inline]
+    fn operand<'v>(&self, variable: Variable<'_, 'v>) -> Option<Register> {
+        match self {
+            Self::Variable(place, of) => of_scalar(&variable(*place)?.scalar, of),
+            Self::Constant(datum) => of_datum(datum),
+            part => part.register(variable),
+        }
+    }
+
     fn register<'v>(&self, variable: Variable<'_, 'v>) -> Option<Register> {
         Some(match self {
             Self::Constant(datum) => of_datum(datum)?,
             Self::Variable(place, of) => of_scalar(&variable(*place)?.scalar, of)?,
             Self::Apply(operation, left, right) => {
-                applied(*operation, left.register(variable)?, right.register(variable)?)?
+                applied(*operation, left.operand(variable)?, right.operand(variable)?)?
             }
-            Self::Convert(conversion, part) => match part.register(variable)? {
-                Register::Null => Register::Null,
+            Self::Convert(conversion, part) => match part.operand(variable)? {
+                null if null.kind() == Kind::Null => Register::NULL,
                 value => of_datum(&conversion.apply(datum(value)).ok()??)?,
             },
-            Self::Item(place, of, subscript) => match subscript.register(variable)? {
-                Register::Integer(at) => {
-                    of_datum(&lists::item(&variable(*place)?.scalar, at, of)?)?
+            Self::Item(place, of, subscript) => match subscript.operand(variable)? {
+                at if at.kind() == Kind::Integer => {
+                    of_datum(&lists::item(&variable(*place)?.scalar, at.integer(), of)?)?
                 }
                 _ => return None,
             },
@@ -122,20 +153,20 @@ impl Node {
             Self::And(parts) => decided(parts, false, variable),
             Self::Or(parts) => decided(parts, true, variable),
             Self::Not(part) => Some(match part.register(variable)? {
-                Register::Truth(truth) => Register::Truth(!truth),
-                _ => Register::Null,
+                value if value.kind() == Kind::Truth => Register::of_truth(!value.is_true()),
+                _ => Register::NULL,
             }),
             Self::IsNull(part, wanted) => {
-                let is_null = part.register(variable)? == Register::Null;
-                Some(Register::Truth(is_null == *wanted))
+                let is_null = part.operand(variable)?.kind() == Kind::Null;
+                Some(Register::of_truth(is_null == *wanted))
             }
             Self::IsTruth(part, truth, wanted) => {
-                let asked = truth.map_or(Register::Null, Register::Truth);
-                Some(Register::Truth((part.register(variable)? == asked) == *wanted))
+                let asked = truth.map_or(Register::NULL, Register::of_truth);
+                Some(Register::of_truth((part.operand(variable)? == asked) == *wanted))
             }
             Self::Case(branches, otherwise) => {
                 for (when, then) in branches {
-                    if when.register(variable)? == Register::Truth(true) {
+                    if when.register(variable)?.is_true() {
                         return then.register(variable);
                     }
                 }
@@ -144,11 +175,11 @@ impl Node {
             Self::Coalesce(parts) => {
                 for part in parts {
                     let value = part.register(variable)?;
-                    if value != Register::Null {
+                    if value.kind() != Kind::Null {
                         return Some(value);
                     }
                 }
-                Some(Register::Null)
+                Some(Register::NULL)
             }
             _ => None,
         }
@@ -157,35 +188,40 @@ impl Node {
 
 /// OR of conditions, of which one that is `decisive` decides; AND for one that is false.
 fn decided<'v>(parts: &[Node], decisive: bool, variable: Variable<'_, 'v>) -> Option<Register> {
-    let mut result = Register::Truth(!decisive);
+    let mut result = Register::of_truth(!decisive);
     for part in parts {
         match part.register(variable)? {
-            value if value == Register::Truth(decisive) => return Some(value),
-            Register::Truth(_) => {}
-            _ => result = Register::Null,
+            value if value == Register::of_truth(decisive) => return Some(value),
+            value if value.kind() == Kind::Truth => {}
+            _ => result = Register::NULL,
         }
     }
     Some(result)
 }
 
 /// The result of an operator.
+#[inline]
 fn applied(operation: Operation, left: Register, right: Register) -> Option<Register> {
-    use Register::{Double, Integer, Null, Truth};
-    Some(match (operation, left, right) {
-        (_, Null, _) | (_, _, Null) => Null,
-        (Operation::Integers(how, size), Integer(left), Integer(right)) => {
-            Integer(how.apply(left, right, size).ok()?)
+    Some(match (operation, left.kind(), right.kind()) {
+        (_, Kind::Null, _) | (_, _, Kind::Null) => Register::NULL,
+        (Operation::Integers(how, size), Kind::Integer, Kind::Integer) => {
+            Register::of_integer(how.apply(left.integer(), right.integer(), size).ok()?)
         }
-        (Operation::Numbers(how), Double(left), Double(right)) => {
-            Double(floats::apply(how, left, right).ok()??)
+        (Operation::Numbers(how), Kind::Double, Kind::Double) => {
+            Register::of_double(floats::apply(how, left.double(), right.double()).ok()??)
         }
-        (Operation::Compare(how), Integer(left), Integer(right)) => {
-            Truth(how.holds(left.cmp(&right)))
+        (Operation::Compare(how), Kind::Integer, Kind::Integer) => {
+            Register::of_truth(how.holds(left.integer().cmp(&right.integer())))
         }
-        (Operation::Compare(how), Double(left), Double(right)) => {
-            Truth(how.holds(floats::order(left, right)))
+        (Operation::Compare(how), Kind::Double, Kind::Double) => {
+            Register::of_truth(how.holds(floats::order(left.double(), right.double())))
         }
-        (Operation::Compare(how), Truth(left), Truth(right)) => Truth(how.holds(left.cmp(&right))),
+        (Operation::Compare(how), Kind::Truth, Kind::Truth) => {
+            Register::of_truth(how.holds(left.is_true().cmp(&right.is_true())))
+        }
+        (Operation::Calendar(how), Kind::Integer, Kind::Integer) => {
+            of_datum(&how.apply(&datum(left), &datum(right))?)?
+        }
         _ => return None,
     })
 }
@@ -193,19 +229,28 @@ fn applied(operation: Operation, left: Register, right: Register) -> Option<Regi
 /// Whether values of a type fit into registers.
 fn is_type(of: &SqlType) -> bool {
     use SqlType as T;
-    matches!(of, T::SmallInt | T::Integer | T::BigInt | T::Boolean | T::Double)
+    match of {
+        T::SmallInt | T::Integer | T::BigInt | T::Boolean | T::Double => true,
+        T::Date | T::Timestamp | T::TimestampTz => true,
+        _ => false,
+    }
 }
 
 /// A value of such a type. `None` if it is of another one.
+#[inline]
 fn of_scalar(value: &ScalarValue, of: &SqlType) -> Option<Register> {
     use ScalarValue as V;
-    let integer = |value: Option<i64>| value.map_or(Register::Null, Register::Integer);
+    let integer = |value: Option<i64>| value.map_or(Register::NULL, Register::of_integer);
     Some(match (value, of) {
         (V::Int32(value), SqlType::Integer) => integer(value.map(i64::from)),
         (V::Int64(value), SqlType::BigInt) => integer(*value),
         (V::Int16(value), SqlType::SmallInt) => integer(value.map(i64::from)),
-        (V::Boolean(value), SqlType::Boolean) => value.map_or(Register::Null, Register::Truth),
-        (V::Float64(value), SqlType::Double) => value.map_or(Register::Null, Register::Double),
+        (V::Boolean(value), SqlType::Boolean) => value.map_or(Register::NULL, Register::of_truth),
+        (V::Float64(value), SqlType::Double) => value.map_or(Register::NULL, Register::of_double),
+        (V::Date32(value), SqlType::Date) => integer(value.map(i64::from)),
+        (V::TimestampMicrosecond(value, _), SqlType::Timestamp | SqlType::TimestampTz) => {
+            integer(*value)
+        }
         _ => return None,
     })
 }
@@ -213,19 +258,19 @@ fn of_scalar(value: &ScalarValue, of: &SqlType) -> Option<Register> {
 /// A plain value. `None` if it does not fit.
 fn of_datum(value: &Datum<'_>) -> Option<Register> {
     Some(match value {
-        Datum::Null => Register::Null,
-        Datum::Truth(value) => Register::Truth(*value),
-        Datum::Integer(value) => Register::Integer(*value),
-        Datum::Double(value) => Register::Double(*value),
+        Datum::Null => Register::NULL,
+        Datum::Truth(value) => Register::of_truth(*value),
+        Datum::Integer(value) => Register::of_integer(*value),
+        Datum::Double(value) => Register::of_double(*value),
         Datum::Number(..) | Datum::Text(_) | Datum::Span(_) => return None,
     })
 }
 
 fn datum(value: Register) -> Datum<'static> {
-    match value {
-        Register::Null => Datum::Null,
-        Register::Truth(value) => Datum::Truth(value),
-        Register::Integer(value) => Datum::Integer(value),
-        Register::Double(value) => Datum::Double(value),
+    match value.kind() {
+        Kind::Null => Datum::Null,
+        Kind::Truth => Datum::Truth(value.is_true()),
+        Kind::Integer => Datum::Integer(value.integer()),
+        Kind::Double => Datum::Double(value.double()),
     }
 }

@@ -80,7 +80,7 @@ fn shown(expr: &Expr, variables: &[Value]) -> String {
     if let Some(new) = scalar.register(&|place| variables.get(place)) {
         let usual = value.as_ref().and_then(|value| value.as_ref().ok()).expect("a value");
         let mut same = Value::null(&usual.of);
-        assert!(scalar.put(new, &mut same) || new == Register::Null, "{new:?}");
+        assert!(scalar.put(new, &mut same) || new == Register::NULL, "{new:?}");
         assert_eq!(same.scalar, usual.scalar, "in a register");
     }
     match value {
