@@ -50,6 +50,8 @@ pub enum Known {
     Refused,
     /// It has a plan.
     Kept(Box<KeptPlan>),
+    /// It needs none: how it is computed, of a type that is known where statements are executed.
+    Computed(Arc<dyn Any + Send + Sync>),
 }
 
 /// A plan that can be executed again.
@@ -88,6 +90,7 @@ impl KeptPlans {
         match queries.get_mut(at) {
             Some((_, known @ Known::Kept(_))) => std::mem::replace(known, Known::Repeated),
             Some((_, Known::Refused)) => Known::Refused,
+            Some((_, Known::Computed(computed))) => Known::Computed(Arc::clone(computed)),
             _ => Known::Repeated,
         }
     }

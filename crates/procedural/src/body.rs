@@ -131,7 +131,7 @@ impl Prepared {
             && form.is_value()
             && !self.is_null_for(&arguments)
         {
-            let variables = form.variables(&self.function, arguments);
+            let variables = form.variables(arguments);
             let (called, result) = (self.called(form), form.result());
             let value = plpgsql::value(block, called, variables, result, host).await?;
             let value = returned::column(host, value, of, form.declared.first().copied()).await;
@@ -223,7 +223,7 @@ impl Prepared {
         form: &CallForm,
         arguments: Vec<ScalarValue>,
     ) -> Result<Vec<Vec<Value>>> {
-        let variables = form.variables(&self.function, arguments);
+        let variables = form.variables(arguments);
         plpgsql::call(block, self.called(form), variables, form.result(), host).await
     }
 

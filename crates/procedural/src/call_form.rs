@@ -1,7 +1,7 @@
 //! What all calls of a function with arguments of the same types have in common.
 
 use crate::assignment::held;
-use crate::steady::steady_value;
+use crate::steady::{is_number, steady_value};
 use crate::value::{Value, base, unbounded, written_id};
 use datafusion::common::ScalarValue;
 use lowering::Shape;
@@ -83,7 +83,11 @@ impl CallForm {
                 self.inputs.push(at);
             }
             let value = match argument.or(column) {
-                Some(of) => of_parameter(parameter, ScalarValue::try_from(&of.arrow())?, of),
+                Some(of) => {
+                    let (scalar, of) =
+                        (ScalarValue::try_from(&of.arrow())?, of_parameter(parameter, of));
+                    Value { scalar, of }
+                }
                 None => match held_composite(parameter) {
                     Some(of) => Value { scalar: ScalarValue::try_from(&of.arrow())?, of },
                     None => Value::null(&held(&type_name(parameter))?),
@@ -103,18 +107,14 @@ impl CallForm {
     }
 
     /// The variables of a call.
-    pub(crate) fn variables(
-        &self,
-        function: &Function,
-        arguments: Vec<ScalarValue>,
-    ) -> Vec<Given<Value>> {
+    pub(crate) fn variables(&self, arguments: Vec<ScalarValue>) -> Vec<Given<Value>> {
         let mut all = self.variables.clone();
-        let arguments = arguments.into_iter().zip(&self.shape.arguments);
-        for (place, (scalar, of)) in self.inputs.iter().zip(arguments) {
-            if let (Some(given), Some(parameter)) =
-                (all.get_mut(*place), function.parameters.get(*place))
-            {
-                given.2 = of_parameter(parameter, scalar, of);
+        for (place, scalar) in self.inputs.iter().zip(arguments) {
+            if let Some((_, _, value)) = all.get_mut(*place) {
+                value.scalar = match is_number(&value.of) {
+                    true => steady_value(&scalar).into_owned(),
+                    false => scalar,
+                };
             }
         }
         all
@@ -196,19 +196,17 @@ fn system_type(parameter: &Parameter) -> Option<SqlType> {
     (held.user_type().is_none() && held.system_type().is_some()).then_some(held)
 }
 
-/// An argument as the value of a parameter, without the length or the digits of its own type.
-fn of_parameter(parameter: &Parameter, scalar: ScalarValue, of: &SqlType) -> Value {
+/// The type of a parameter's value for an argument of a type, without the length or the digits of that.
+fn of_parameter(parameter: &Parameter, of: &SqlType) -> SqlType {
     if let Some(of) = system_type(parameter).filter(|system| system.arrow() == of.arrow()) {
-        return Value { scalar, of };
+        return of;
     }
     match of {
-        SqlType::Numeric { precision: 1.., .. } => {
-            Value { scalar: steady_value(&scalar).into_owned(), of: SqlType::NUMERIC }
-        }
-        SqlType::Varchar(_) => Value { scalar, of: SqlType::Varchar(None) },
-        SqlType::Precise(of, _) => Value { scalar, of: (**of).clone() },
-        SqlType::Text if Oid(parameter.type_id) == Oid::BPCHAR => Value { scalar, of: BPCHAR },
+        SqlType::Numeric { .. } => SqlType::NUMERIC,
+        SqlType::Varchar(_) => SqlType::Varchar(None),
+        SqlType::Precise(of, _) => (**of).clone(),
+        SqlType::Text if Oid(parameter.type_id) == Oid::BPCHAR => BPCHAR,
         // The length says how many blanks there are.
-        of => Value { scalar, of: of.clone() },
+        of => of.clone(),
     }
 }

@@ -19,8 +19,10 @@ mod in_place;
 mod known;
 mod memory;
 mod parts;
+mod plain_query;
 mod program;
 mod purity;
+mod reach;
 mod repeated_texts;
 mod results;
 mod returned;
@@ -46,10 +48,12 @@ pub use function_value::{function_value, null, type_name};
 pub use home::Home;
 pub use host::{StatementHost, Statements, termination};
 pub use memory::Memory;
+pub use plain_query::{PlainQuery, may_be_plain};
 pub use purity::{
     calls_any, changes_settings, is_of_settings, may_call, may_change, may_read, may_run_ahead,
     only_computes, reads_tables,
 };
+pub use reach::Reach;
 pub use results::Results;
 pub use running::{Around, Running, RunningQuery};
 pub use scalar::{Callee, Caller, Scalar};

@@ -4,6 +4,7 @@ use crate::host::{StatementHost, Statements};
 use crate::known::{Key, Known, Shared};
 use crate::program::Program;
 use crate::shapes::Shapes;
+use crate::value::Value;
 use planner::Conflict;
 use plpgsql::Programs;
 use std::collections::HashMap;
@@ -14,6 +15,8 @@ pub struct Memory {
     known: HashMap<Key, Known>,
     programs: Programs<Program>,
     shapes: Shapes,
+    /// The first values of variables, by their types.
+    nulls: HashMap<String, Value>,
 }
 
 impl Memory {
@@ -31,7 +34,7 @@ impl<S: Statements> StatementHost<S> {
     pub fn resume(statements: S, memory: Memory) -> Self {
         let mut host = Self::new(statements);
         (host.known, host.programs) = (memory.known, memory.programs);
-        host.shapes = memory.shapes;
+        (host.shapes, host.nulls) = (memory.shapes, memory.nulls);
         host
     }
 
@@ -76,6 +79,7 @@ impl<S: Statements> StatementHost<S> {
         }
         // Who calls functions for one statement does not for the next one.
         self.programs.retain(|program| !matches!(program, Program::Calling(..)));
-        Memory { known: self.known, programs: self.programs, shapes: self.shapes }
+        let Self { known, programs, shapes, nulls, .. } = self;
+        Memory { known, programs, shapes, nulls }
     }
 }

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use store::catalog::SqlType;
 use system_catalog::{Oid, functions};
 use typed_tree::{
-    Body, Call, Cast, Conversion as How, Executed, Expr, FieldValue, Kind, Literal, Query,
+    Body, Call, Cast, Conversion as How, Executed, Expr, FieldValue, Kind, Literal, Output, Query,
     TruthTest,
 };
 
@@ -30,8 +30,17 @@ impl Scalar {
         names: &[NamedParameter],
         may_call: &dyn Fn(&Executed) -> bool,
     ) -> Option<Self> {
+        let mut columns = Self::columns(query, names, may_call)?;
+        columns.pop().filter(|_| columns.is_empty())
+    }
+
+    /// As [`Self::calling`], of a query with any number of columns.
+    pub fn columns(
+        query: &Query,
+        names: &[NamedParameter],
+        may_call: &dyn Fn(&Executed) -> bool,
+    ) -> Option<Vec<Self>> {
         let Body::Select(select) = &query.body else { return None };
-        let [output] = select.output.as_slice() else { return None };
         let is_alone = query.with.is_empty()
             && query.order_by.is_empty()
             && query.limit == typed_tree::Limit::default()
@@ -41,8 +50,14 @@ impl Scalar {
             && select.windows.is_empty()
             && select.sets.is_empty()
             && select.distinct.is_none();
-        let scalar = is_alone.then(|| Self::of_expression(&output.expr, names, may_call))??;
-        Some(Self { name: output.name.clone(), ..scalar })
+        if !is_alone {
+            return None;
+        }
+        let column = |output: &Output| {
+            let scalar = Self::of_expression(&output.expr, names, may_call)?;
+            Some(Self { name: output.name.clone(), ..scalar })
+        };
+        select.output.iter().map(column).collect()
     }
 
     /// As [`Self::calling`], of an expression.

@@ -58,6 +58,9 @@ fn caller(environment: &Environment, site: &CallSite) -> Arc<dyn Caller> {
     functions(session, Arc::clone(catalog), reading.clone(), site.clone())
 }
 
+/// The rows after which a statement that was cancelled ends.
+const ROWS_CHECKED: usize = 64;
+
 /// Functions of users.
 pub(crate) struct Functions {
     environment: Arc<Environment>,
@@ -201,7 +204,9 @@ impl UserFunction {
         let mut host = self.ready.host(&self.environment)?;
         let mut results = Results::with_capacity(&form, count);
         for row in 0..count {
-            executor::check()?;
+            if row % ROWS_CHECKED == 0 {
+                executor::check()?;
+            }
             let values = arguments.iter().map(|array| ScalarValue::try_from_array(array, row));
             let values = values.collect::<EngineResult<Vec<_>>>()?;
             match &mut results {

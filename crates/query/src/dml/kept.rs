@@ -66,7 +66,7 @@ pub(super) async fn run(
             session.plans.keep(query, Known::Repeated);
             return Ok(None);
         }
-        Known::Refused => return Ok(None),
+        Known::Refused | Known::Computed(_) => return Ok(None),
     };
     let Some(plan) = plan else {
         session.plans.keep(query, Known::Refused);

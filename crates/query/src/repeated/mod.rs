@@ -1,6 +1,7 @@
 //! Statements that are executed again: with a plan of before, or, in functions, by the short path.
 
 mod forms;
+mod plain;
 mod plans;
 
 pub(crate) use forms::is_short_allowed;
@@ -20,6 +21,10 @@ use procedural::Done;
 use std::sync::Arc;
 use store::{DistributedTransaction, Reading};
 use values::error::Result;
+use values::field::Field;
+
+/// A query that has been started: the columns of its result, and its rows.
+pub(crate) type Begun = (Arc<[Field]>, SendableRecordBatchStream);
 
 /// The rows of a plan, once the first have been computed.
 pub(crate) async fn begun(

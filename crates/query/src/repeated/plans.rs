@@ -1,6 +1,6 @@
 //! Queries that are executed with a plan of before ([`plan_cache::plans`]).
 
-use super::begun;
+use super::{Begun, begun};
 use crate::analysis;
 use crate::context::{Frame, Inner};
 use datafusion::arrow::array::RecordBatch;
@@ -13,6 +13,7 @@ use parser::Statement;
 use plan_cache::Basis;
 use plan_cache::plans::{KeptPlan, KeptPlans, Known, Query};
 use planner::large_joins;
+use procedural::may_be_plain;
 use scan::parameters::Parameters;
 use scan::renewal::{emptied, renewed};
 use std::pin::Pin;
@@ -20,7 +21,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use store::Reading;
 use values::error::Result;
-use values::field::Field;
 
 impl Inner {
     /// Starts a query with a plan of before, or plans it to be executed again. `None` if it has to be planned for this time.
@@ -30,7 +30,11 @@ impl Inner {
         frame: &Frame<'_>,
         statement: &Statement,
         reading: &Reading,
-    ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
+    ) -> Result<Option<Begun>> {
+        // Without FROM a plan has no rows to be renewed with.
+        if may_be_plain(statement) {
+            return Ok(None);
+        }
         let basis = Basis::new(reading.catalog(), &frame.settings);
         let given = (frame.parameters, frame.names);
         let Some(query) = Query::of(frame.text, given, frame.parameter_types(), basis) else {
@@ -46,7 +50,7 @@ impl Inner {
                 self.plans.keep(query, Known::Repeated);
                 return Ok(None);
             }
-            Known::Refused => return Ok(None),
+            Known::Refused | Known::Computed(_) => return Ok(None),
         };
         let Some(plan) = plan else {
             self.plans.keep(query, Known::Refused);

@@ -8,7 +8,7 @@ use crate::context::running::RunningMark;
 use crate::context::transactions::{Conversation, Failure, Waiting, committed, rolled_back};
 use crate::context::writes_nothing;
 use crate::context::{Frame, Inner};
-use crate::repeated::{self, begun};
+use crate::repeated::{self, Begun, begun};
 use crate::roles;
 use crate::row_locks;
 use crate::{copy, ddl, dml, triggers};
@@ -24,12 +24,11 @@ use parser::commands::{Command, Copy, Definition, Discard, Mode, RoleStatement, 
 use parser::errors::at_literal;
 use parser::{Body, Statement};
 use planner::large_joins;
-use procedural::Held;
+use procedural::{Held, may_be_plain};
 use std::sync::Arc;
 use store::catalog::Catalog;
 use store::{DistributedTransaction, Reading};
 use values::error::{Error, Result, SqlState};
-use values::field::Field;
 
 /// Retries of a statement outside a transaction after conflicts with other writes or changed definitions.
 const RETRIES: usize = 64;
@@ -287,6 +286,13 @@ impl Inner {
         control: &Control,
         mark: RunningMark,
     ) -> Result<Outcome> {
+        if may_be_plain(statement) && self.shared.store.peers().is_none() {
+            let reading = self.reading(conversation).await?;
+            let begun = self.begin_plain(frame, statement, &reading).await;
+            if let Some(begun) = begun.map_err(|error| at_literal(error, statement))? {
+                return Ok(self.started(conversation, begun, reading, control, mark));
+            }
+        }
         if self.may_call_before(conversation, statement) {
             return self.run_calls(conversation, statement, frame, control).await;
         }
@@ -295,10 +301,12 @@ impl Inner {
             None if self.shared.store.peers().is_some() => RETRIES,
             _ => 0,
         };
-        let (reading, fields, stream) = loop {
+        loop {
             let reading = self.reading_for(conversation, statement).await?;
             match self.begin_reading(frame, statement, &reading, retries > 0).await {
-                Ok(Some((fields, stream))) => break (reading, fields, stream),
+                Ok(Some(begun)) => {
+                    return Ok(self.started(conversation, begun, reading, control, mark));
+                }
                 Ok(None) => return self.run_calls(conversation, statement, frame, control).await,
                 Err(error) if error.is_retryable() && retries > 0 => {
                     retries -= 1;
@@ -306,14 +314,25 @@ impl Inner {
                 }
                 Err(error) => return Err(at_literal(error, statement)),
             }
-        };
+        }
+    }
+
+    /// The outcome of a query that has been started.
+    fn started(
+        &self,
+        conversation: &mut Conversation,
+        (fields, stream): Begun,
+        reading: Reading,
+        control: &Control,
+        mark: RunningMark,
+    ) -> Outcome {
         // Rows that are computed ahead fail their transaction when somebody reads as far.
         let failure = match &self.shared.executors {
             Some(_) => Failure::default(),
             None => conversation.failure(),
         };
         let stream = Box::pin(OutcomeStream::new(stream, control, reading, mark, failure));
-        Ok(Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() }))
+        Outcome::Rows(Rows { fields, stream, command: "SELECT", control: control.clone() })
     }
 
     /// Plans a query and starts it. If it may be repeated, the first rows are awaited here, before the client sees any; also
@@ -325,7 +344,7 @@ impl Inner {
         statement: &Statement,
         reading: &Reading,
         may_repeat: bool,
-    ) -> Result<Option<(Arc<[Field]>, SendableRecordBatchStream)>> {
+    ) -> Result<Option<Begun>> {
         self.context.see(reading, frame);
         if reading.peers().is_none()
             && let Some(begun) = self.begin_kept(frame, statement, reading).await?

@@ -1,0 +1,88 @@
+//! Queries without FROM of plain values, which need no plan when they are repeated ([`PlainQuery`]).
+
+use super::Begun;
+use crate::analysis;
+use crate::calls::functions;
+use crate::context::call_site::CallSite;
+use crate::context::{Frame, Inner};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::stream::{iter, once};
+use parser::Statement;
+use plan_cache::Basis;
+use plan_cache::plans::{Known, Query};
+use procedural::{PlainQuery, may_call};
+use std::sync::Arc;
+use store::Reading;
+use values::error::Result;
+use values::translate::external;
+
+impl Inner {
+    /// Starts a query that [may be plain](procedural::may_be_plain), if it is, and has come before. `None` of others. All
+    /// rows must be on this server.
+    ///
+    /// # Errors
+    /// Those of its expressions.
+    pub(crate) async fn begin_plain(
+        &self,
+        frame: &Frame<'_>,
+        statement: &Statement,
+        reading: &Reading,
+    ) -> Result<Option<Begun>> {
+        let basis = Basis::new(reading.catalog(), &frame.settings);
+        let given = (frame.parameters, frame.names);
+        let query = Query::of(frame.text, given, frame.parameter_types(), basis);
+        let Some(query) = query else { return Ok(None) };
+        let plain = match self.plans.take(&query, frame.parameters) {
+            Known::Computed(known) => known.downcast::<PlainQuery>().ok(),
+            Known::Repeated => {
+                // What is wrong with the query is said when it is planned.
+                let found = self.plain(frame, statement, reading).await.unwrap_or_default();
+                let found = found.map(Arc::new);
+                let known = found.clone().map_or(Known::Refused, |found| Known::Computed(found));
+                self.plans.keep(query, known);
+                found
+            }
+            Known::New => {
+                self.plans.keep(query, Known::Repeated);
+                None
+            }
+            Known::Refused | Known::Kept(_) => None,
+        };
+        let Some(plain) = plain.filter(|plain| plain.takes(frame.parameters)) else {
+            return Ok(None);
+        };
+        self.context.see(reading, frame);
+        let (fields, schema) = (Arc::clone(plain.fields()), Arc::clone(plain.schema()));
+        let rows: SendableRecordBatchStream = if plain.has_calls() {
+            let catalog = Arc::clone(reading.catalog());
+            let called = functions(&self.me, catalog, Some(reading.clone()), CallSite::alone(0));
+            let values = frame.parameters.to_vec();
+            // A call may take long: it is made when the row is wanted, and can be ended.
+            let row = async move { plain.row_calling(&values, &*called).map_err(external) };
+            Box::pin(RecordBatchStreamAdapter::new(schema, once(row)))
+        } else {
+            let Some(row) = plain.row(frame.parameters)? else { return Ok(None) };
+            Box::pin(RecordBatchStreamAdapter::new(schema, iter([Ok(row)])))
+        };
+        Ok(Some((fields, rows)))
+    }
+
+    async fn plain(
+        &self,
+        frame: &Frame<'_>,
+        statement: &Statement,
+        reading: &Reading,
+    ) -> Result<Option<PlainQuery>> {
+        let mut planner = frame.planner(reading);
+        planner.parameters = &[];
+        let query = analysis::query_of(statement)?;
+        let tree = analysis::tree_without_values(frame, &planner, query).await?;
+        let given = frame.parameter_types();
+        let (types, _) = analysis::describe(frame, &planner, query, given).await?;
+        let (plan, fields) = analysis::plan_without_values(frame, &planner, query).await?;
+        let schema = Arc::new(plan.schema().as_arrow().clone());
+        let may_call = |executed: &_| may_call(reading.catalog(), executed);
+        Ok(PlainQuery::of(&tree, &types, (fields, schema), &may_call))
+    }
+}
