@@ -30,6 +30,8 @@ pub struct Chunk {
     pub(crate) layout: Arc<Layout>,
     columns: Vec<ArrayRef>,
     rows: usize,
+    /// Encodes the keys of the rows.
+    keys: KeyEncoder,
     first: Key,
     last: Key,
     zones: Vec<Option<Zone>>,
@@ -62,7 +64,7 @@ impl Chunk {
         let zones = columns.iter().map(|column| zone::of_array(column)).collect();
         let bytes = columns.iter().map(array_bytes).sum();
         let (layout, place) = (Arc::clone(layout), OnceLock::new());
-        Ok(Self { layout, columns, rows, first, last, zones, bytes, place })
+        Ok(Self { layout, columns, rows, keys, first, last, zones, bytes, place })
     }
 
     /// Returns its layout.
@@ -121,13 +123,13 @@ impl Chunk {
     }
 
     /// Returns an encoder for the keys of its rows.
-    pub fn keys(&self) -> KeyEncoder {
-        key_encoder(&self.layout, &self.columns).expect("the types were keys when it was made")
+    pub fn keys(&self) -> &KeyEncoder {
+        &self.keys
     }
 
     /// Returns the position of a key, or the position where it would be inserted.
     pub fn search(&self, key: &Key) -> Result<usize, usize> {
-        search(&self.keys(), 0..self.rows, key)
+        search(&self.keys, 0..self.rows, key)
     }
 
     /// Returns the positions of the rows within a range.
@@ -190,12 +192,10 @@ fn key_encoder(layout: &Layout, columns: &[ArrayRef]) -> Result<KeyEncoder, Erro
 /// Binary search in rows that are sorted by key.
 pub(crate) fn search(keys: &KeyEncoder, rows: Range<usize>, key: &Key) -> Result<usize, usize> {
     let (mut low, mut high) = (rows.start, rows.end);
-    let mut probe = Vec::with_capacity(key.as_bytes().len() + 8);
+    let mut probe = Vec::new();
     while low < high {
         let middle = low + (high - low) / 2;
-        probe.clear();
-        keys.encode(middle, &mut probe);
-        match probe.as_slice().cmp(key.as_bytes()) {
+        match keys.compare(middle, key, &mut probe) {
             std::cmp::Ordering::Less => low = middle + 1,
             std::cmp::Ordering::Equal => return Ok(middle),
             std::cmp::Ordering::Greater => high = middle,

@@ -200,7 +200,7 @@ fn order_of_one(part: &Part, changes: &[Change<'_>]) -> Vec<(usize, usize)> {
     let mut order = Vec::with_capacity(part.rows.len() + changes.len());
     let (mut next, mut changed_rows) = (start, 0);
     for change in changes {
-        let (place, after) = match search(&keys, next..end, change.key) {
+        let (place, after) = match search(keys, next..end, change.key) {
             Ok(place) => (place, place + 1),
             Err(place) => (place, place),
         };

@@ -135,9 +135,23 @@ pub(crate) fn converted_value(
     if value.is_null() {
         return (same_kind || given.is_null()).then_some(Converted::Null);
     }
-    let value = if given == wanted { value.clone() } else { value.cast_to(&wanted).ok()? };
+    let value = match integer_as(value, &wanted) {
+        Some(integer) => integer,
+        None if given == wanted => value.clone(),
+        None => value.cast_to(&wanted).ok()?,
+    };
     let array = value.to_array().ok().filter(|array| same_kind && array.null_count() == 0)?;
     Some(Converted::Value(array))
+}
+
+/// A constant of integers, which has 64 bits, as a value of another integer type. `None` of others, and out of its range.
+fn integer_as(value: &ScalarValue, wanted: &DataType) -> Option<ScalarValue> {
+    let ScalarValue::Int64(Some(number)) = *value else { return None };
+    Some(match wanted {
+        DataType::Int16 => ScalarValue::Int16(Some(number.try_into().ok()?)),
+        DataType::Int32 => ScalarValue::Int32(Some(number.try_into().ok()?)),
+        _ => return None,
+    })
 }
 
 /// A value as an array of one item. Integers are cast to `data_type` if it is an integer type.

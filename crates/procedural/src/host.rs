@@ -490,7 +490,7 @@ impl<S: Statements> Host for StatementHost<S> {
     }
 
     async fn convert(&mut self, value: Value, to: &str) -> Result<Value> {
-        if value.of.to_string() == to {
+        if self.null(to).is_ok_and(|null| null.of == value.of) || value.of.to_string() == to {
             return Ok(value);
         }
         let name = "$1".to_owned();

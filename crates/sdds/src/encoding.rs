@@ -3,6 +3,8 @@
 //! Each function appends one value to `out`. No encoding is a prefix of another one of the same
 //! type, so the key of several columns is the concatenation of their encodings.
 
+use std::cmp::Ordering;
+
 /// A boolean: false sorts first.
 pub fn boolean(value: bool, out: &mut Vec<u8>) {
     out.push(u8::from(value));
@@ -43,6 +45,26 @@ pub fn bytes(value: &[u8], out: &mut Vec<u8>) {
     out.extend([0, 0]);
 }
 
+/// How the encoding of [`bytes`] compares with other bytes, without writing it.
+pub fn compare_bytes(value: &[u8], other: &[u8]) -> Ordering {
+    let mut rest = other;
+    for &byte in value {
+        let Some((first, behind)) = rest.split_first() else { return Ordering::Greater };
+        if byte != *first {
+            return byte.cmp(first);
+        }
+        rest = behind;
+        if byte == 0 {
+            match rest.split_first() {
+                Some((0xff, behind)) => rest = behind,
+                // The escape is the greatest byte.
+                _ => return Ordering::Greater,
+            }
+        }
+    }
+    [0, 0].as_slice().cmp(rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +73,27 @@ mod tests {
         let mut out = vec![7];
         write(&mut out);
         out.split_off(1)
+    }
+
+    #[test]
+    fn bytes_compare_as_their_encodings() {
+        let values: [&[u8]; 8] = [b"", b"\0", b"\0\0", b"\0a", b"a", b"a\0", b"a\0b", b"ab\xff"];
+        let mut others: Vec<Vec<u8>> =
+            values.iter().map(|v| written(|out| bytes(v, out))).collect();
+        others.extend(others.clone().into_iter().flat_map(|of| {
+            let begun = (0..of.len()).map(|length| of[..length].to_vec()).collect::<Vec<_>>();
+            let next = begun.clone().into_iter().map(|mut of| {
+                of.push(0xff);
+                of
+            });
+            begun.into_iter().chain(next.collect::<Vec<_>>())
+        }));
+        for value in values {
+            let encoded = written(|out| bytes(value, out));
+            for other in &others {
+                assert_eq!(compare_bytes(value, other), encoded.cmp(other), "{value:?} {other:?}");
+            }
+        }
     }
 
     #[test]

@@ -35,10 +35,12 @@ use arrow::datatypes::DataType;
 use catalog::Table;
 use sdds::Key;
 use source::Source;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use value::decode_column;
 
 /// Encodes the keys of rows.
+#[derive(Debug)]
 pub struct KeyEncoder {
     columns: Vec<Source>,
 }
@@ -58,6 +60,18 @@ impl KeyEncoder {
         for column in &self.columns {
             column.encode(row, out);
         }
+    }
+
+    /// Returns how the key of a row compares with another one, or with the beginning of one. `room` is room for its bytes.
+    pub(crate) fn compare(&self, row: usize, key: &Key, room: &mut Vec<u8>) -> Ordering {
+        if let [only] = self.columns.as_slice()
+            && let Some(order) = only.compare(row, key.as_bytes())
+        {
+            return order;
+        }
+        room.clear();
+        self.encode(row, room);
+        room.as_slice().cmp(key.as_bytes())
     }
 
     /// Returns the key of a row.
@@ -142,6 +156,30 @@ mod tests {
 
     fn key_of(columns: &[ArrayRef]) -> Key {
         encode_columns(columns).expect("key types").remove(0)
+    }
+
+    #[test]
+    fn rows_compare_as_their_keys() {
+        let texts = vec!["", "a", "a\0", "a\0b", "ab"];
+        let columns: [ArrayRef; 4] = [
+            Arc::new(Int32Array::from(vec![i32::MIN, -1, 0, 1, i32::MAX])),
+            Arc::new(Decimal128Array::from(vec![i128::MIN, -1, 0, 1, i128::MAX])),
+            Arc::new(StringViewArray::from(texts)),
+            Arc::new(Float64Array::from(vec![-1.5, 0.0, 0.5, 2.0, f64::NAN])),
+        ];
+        for column in columns {
+            let part = column.slice(1, 4);
+            let encoder = KeyEncoder::new(std::slice::from_ref(&part)).expect("a key type");
+            let all = encode_columns(&[column]).expect("a key type");
+            let begun =
+                all.iter().map(|key| Key::from(&key.as_bytes()[..key.as_bytes().len() - 1]));
+            for other in all.iter().cloned().chain(begun) {
+                for row in 0..part.len() {
+                    let order = encoder.compare(row, &other, &mut Vec::new());
+                    assert_eq!(order, encoder.key(row).cmp(&other), "{row} {other:?}");
+                }
+            }
+        }
     }
 
     proptest! {

@@ -3,15 +3,18 @@
 use super::intervals;
 use crate::Error;
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Float32Array, Float64Array,
-    IntervalMonthDayNanoArray, LargeBinaryArray, ListArray, StringViewArray,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryViewArray, BooleanArray, Float32Array,
+    Float64Array, IntervalMonthDayNanoArray, LargeBinaryArray, ListArray, StringViewArray,
 };
 use arrow::buffer::Buffer;
 use arrow::datatypes::{
-    DataType, Float32Type, Float64Type, IntervalMonthDayNanoType, IntervalUnit, TimeUnit,
+    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
+    Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType, TimeUnit,
+    TimestampMicrosecondType,
 };
 use numerics::Numeric;
 use sdds::encoding;
+use std::cmp::Ordering;
 
 /// Ends an array: an array comes before those that it begins.
 pub(super) const END_OF_ITEMS: u8 = 0;
@@ -24,6 +27,7 @@ pub(super) const NULL_ITEM: u8 = 2;
 const WIDEST: usize = 16;
 
 /// The values of a column, prepared for access by row.
+#[derive(Debug)]
 pub(super) enum Source {
     Boolean(BooleanArray),
     /// Little-endian integers of this width in bytes.
@@ -51,6 +55,37 @@ pub(super) fn integer_width(data_type: &DataType) -> Option<usize> {
     }
 }
 
+/// The values of a type whose order is that of two's complement integers, and their width in bytes. `None` of others.
+fn integers(array: &ArrayRef) -> Option<(Buffer, usize)> {
+    fn of<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<(Buffer, usize)> {
+        let values = array.as_primitive_opt::<T>()?.values();
+        Some((values.inner().clone(), size_of::<T::Native>()))
+    }
+    match array.data_type() {
+        DataType::Int16 => of::<Int16Type>(array),
+        DataType::Int32 => of::<Int32Type>(array),
+        DataType::Date32 => of::<Date32Type>(array),
+        DataType::Int64 => of::<Int64Type>(array),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => of::<TimestampMicrosecondType>(array),
+        DataType::Time64(TimeUnit::Microsecond) => of::<Time64MicrosecondType>(array),
+        DataType::Decimal128(_, _) => of::<Decimal128Type>(array),
+        _ => None,
+    }
+}
+
+/// A value of little-endian integers as a big-endian one.
+fn big_endian<'b>(
+    buffer: &Buffer,
+    width: usize,
+    row: usize,
+    big: &'b mut [u8; WIDEST],
+) -> &'b mut [u8] {
+    let big = &mut big[..width];
+    big.copy_from_slice(&buffer.as_slice()[row * width..(row + 1) * width]);
+    big.reverse();
+    big
+}
+
 /// Whether a column of this type can be part of a key.
 pub fn is_key_type(data_type: &DataType) -> bool {
     match data_type {
@@ -74,10 +109,7 @@ pub fn is_key_type(data_type: &DataType) -> bool {
 impl Source {
     pub(super) fn new(array: &ArrayRef) -> Result<Self, Error> {
         let data_type = array.data_type();
-        if let Some(width) = integer_width(data_type) {
-            let data = array.to_data();
-            let buffer =
-                data.buffers()[0].slice_with_length(data.offset() * width, data.len() * width);
+        if let Some((buffer, width)) = integers(array) {
             return Ok(Self::Integer(buffer, width));
         }
         Ok(match data_type {
@@ -98,16 +130,28 @@ impl Source {
         })
     }
 
+    /// How the encoded value of a row compares with bytes. `None` if that is not known without encoding it.
+    pub(super) fn compare(&self, row: usize, bytes: &[u8]) -> Option<Ordering> {
+        match self {
+            Self::Integer(buffer, width) => {
+                let mut big = [0; WIDEST];
+                let big = big_endian(buffer, *width, row, &mut big);
+                big[0] ^= 0x80;
+                Some((*big).cmp(bytes))
+            }
+            Self::Text(values) => {
+                Some(encoding::compare_bytes(values.value(row).as_bytes(), bytes))
+            }
+            Self::Bytes(values) => Some(encoding::compare_bytes(values.value(row), bytes)),
+            _ => None,
+        }
+    }
+
     pub(super) fn encode(&self, row: usize, out: &mut Vec<u8>) {
         match self {
             Self::Boolean(values) => encoding::boolean(values.value(row), out),
             Self::Integer(buffer, width) => {
-                let little = &buffer.as_slice()[row * width..(row + 1) * width];
-                let mut big = [0; WIDEST];
-                let big = &mut big[..*width];
-                big.copy_from_slice(little);
-                big.reverse();
-                encoding::integer(big, out);
+                encoding::integer(big_endian(buffer, *width, row, &mut [0; WIDEST]), out);
             }
             Self::Float32(values) => encoding::float32(values.value(row), out),
             Self::Float64(values) => encoding::float64(values.value(row), out),

@@ -146,7 +146,7 @@ fn limited(batches: Vec<RecordBatch>, limit: Option<usize>) -> Vec<RecordBatch> 
     let cut = |batch: RecordBatch| {
         let rows = batch.num_rows().min(left);
         left -= rows;
-        batch.slice(0, rows)
+        if rows == batch.num_rows() { batch } else { batch.slice(0, rows) }
     };
     batches.into_iter().map(cut).collect()
 }

@@ -4,6 +4,7 @@ use super::TableView;
 use crate::Error;
 use crate::peers::ATTEMPTS_MAX;
 use arrow::array::AsArray;
+use arrow::datatypes::{Field, Schema};
 use bucket::End;
 use catalog::Index;
 use sdds::{Key, KeyRange};
@@ -120,7 +121,9 @@ impl TableView {
         from: End,
     ) -> Result<Vec<Key>, Error> {
         let mut keys = Vec::new();
-        let schema = Arc::new(self.table().arrow_schema().project(&[ROW])?);
+        let row = &self.table().columns[ROW];
+        let schema = Field::new(&row.name, row.sql_type.arrow(), row.nullable);
+        let schema = Arc::new(Schema::new(vec![schema]));
         let mut entries = self.walk(range, from)?;
         while keys.len() < limit
             && let Some(morsel) = entries.next_rows(ENTRIES.min(limit - keys.len()))
