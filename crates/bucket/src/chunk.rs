@@ -169,6 +169,11 @@ impl Chunk {
         Ok(self.placed(Self::new(&self.layout, columns)?, &rows))
     }
 
+    /// Returns all rows of a column; `None` if it was added to the table later.
+    pub fn whole_column(&self, column: ColumnId) -> Option<&ArrayRef> {
+        self.layout.position(column).map(|index| &self.columns[index])
+    }
+
     /// Returns some rows of a column, as the table defines it now.
     pub fn column(&self, table: &Table, column: usize, rows: &Range<usize>) -> ArrayRef {
         match self.layout.position(table.columns[column].id) {

@@ -45,7 +45,7 @@ pub use indexed_rows::IndexedRows;
 pub use layout::{Layout, LayoutColumn};
 pub use morsel::Morsel;
 pub use row::{Row, RowEncoder, RowLayout, VALUE_BYTES_MAX, check_value_size, decode_column};
-pub use source::{Source, Trace};
+pub use source::{Located, Source, Trace};
 pub use stable_rows::{Layouts, RowReader, RowWriter};
 pub use state::BucketState;
 pub use write_set::TableWrites;

@@ -59,6 +59,15 @@ enum Found<'a> {
     InChunk(&'a Arc<Chunk>, usize),
 }
 
+/// A row that was found: where it is in a chunk, or its values in some columns, arrays of length 1.
+#[derive(Debug)]
+pub enum Located {
+    /// A row of a chunk.
+    InChunk(Arc<Chunk>, usize),
+    /// A row that is in no chunk.
+    Values(Vec<ArrayRef>),
+}
+
 impl Found<'_> {
     /// Returns the values of the row in some columns.
     fn values(&self, table: &Table, columns: &[usize]) -> Result<Vec<ArrayRef>, Error> {
@@ -110,6 +119,23 @@ impl Source {
         columns: &[usize],
     ) -> Result<Option<Vec<ArrayRef>>, Error> {
         self.find(key).map(|found| found.values(table, columns)).transpose()
+    }
+
+    /// As [`Self::get`], where a row of a chunk stays there.
+    ///
+    /// # Errors
+    /// As of [`Self::get`].
+    pub fn locate(
+        &self,
+        key: &Key,
+        table: &Table,
+        columns: &[usize],
+    ) -> Result<Option<Located>, Error> {
+        Ok(match self.find(key) {
+            Some(Found::InChunk(chunk, row)) => Some(Located::InChunk(Arc::clone(chunk), row)),
+            Some(found) => Some(Located::Values(found.values(table, columns)?)),
+            None => None,
+        })
     }
 
     /// Returns what is known of a key, at any timestamp.

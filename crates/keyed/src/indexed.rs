@@ -61,8 +61,8 @@ impl Condition {
     }
 
     /// The entries of an index that are in the order of columns, and the end at which they begin: all entries whose leading
-    /// columns have the values that the condition says. Those of rows whose keys are in a range are among them. `None` if no
-    /// index is of use.
+    /// columns have the values that the condition says. Those of rows whose keys are in a range are among them. With them
+    /// comes whether their rows fulfil all filters. `None` if no index is of use.
     ///
     /// # Errors
     /// Those of the store; 42P02 if a parameter does not exist.
@@ -71,7 +71,7 @@ impl Condition {
         (view, within): (&'v TableView, &KeyRange),
         parameters: &[ScalarValue],
         order: &Order,
-    ) -> Result<Option<(&'v TableView, KeyRange, End)>> {
+    ) -> Result<Option<(&'v TableView, KeyRange, End, bool)>> {
         if !self.admits_indexes() || self.by_expression.is_some() {
             return Ok(None);
         }
@@ -84,7 +84,8 @@ impl Condition {
                 continue;
             }
             if let Some(from) = self.end_of(index, view.table(), fixed, order) {
-                return Ok(Some((file, entries.range, from)));
+                let is_exact = entries.is_exact && entries.listed.is_none();
+                return Ok(Some((file, entries.range, from, is_exact)));
             }
         }
         Ok(None)

@@ -337,7 +337,7 @@ impl Read {
     ) -> Result<RecordBatch> {
         match is_exact && self.sorted_schema.fields().is_empty() {
             true => batch(&self.sorted_schema, Vec::new(), keys.len()),
-            false => self.listed(view, &keys, filters),
+            false => self.listed(view, &keys, if is_exact { &[] } else { filters }),
         }
     }
 
@@ -429,7 +429,8 @@ impl Read {
             return Ok(None);
         }
         let ordered = self.condition.ordered_entries((view, range), parameters, &self.order)?;
-        let Some((file, entries, from)) = ordered else { return Ok(None) };
+        let Some((file, entries, from, is_exact)) = ordered else { return Ok(None) };
+        let filters = if is_exact { &[] } else { filters };
         let is_by_key = self.order.columns().is_empty();
         let mut at_once = wanted;
         loop {
@@ -452,17 +453,21 @@ impl Read {
 
     /// The rows of keys in the order of the query.
     fn listed(&self, view: &TableView, keys: &[Key], filters: &[Bound]) -> Result<RecordBatch> {
+        let (wanted, schema) = match filters {
+            [] => (&self.columns[..self.sorted_schema.fields().len()], &self.sorted_schema),
+            _ => (self.columns.as_slice(), &self.read_schema),
+        };
         let (columns, rows) = match keys {
-            [key] => match view.get(key, &self.columns)? {
+            [key] => match view.get(key, wanted)? {
                 Some(values) => (values, 1),
                 None => return Ok(RecordBatch::new_empty(Arc::clone(&self.sorted_schema))),
             },
             keys => {
-                let (columns, found) = view.get_many(keys, &self.columns)?;
+                let (columns, found) = view.get_many(keys, wanted)?;
                 (columns, found.len())
             }
         };
-        self.selected(batch(&self.read_schema, columns, rows)?, filters)
+        self.selected(batch(schema, columns, rows)?, filters)
     }
 
     /// The rows of a range in the order of the query, at least as many as `wanted` if there are;

@@ -33,7 +33,7 @@ impl TableView {
     /// Errors of other servers.
     pub async fn find_many(&self, keys: &[Key], columns: &[usize]) -> Result<Found, Error> {
         let Some((peers, reader)) = &self.peers else { return self.get_many(keys, columns) };
-        let mut found = Gathered::new(columns);
+        let mut found = Gathered::new();
         let mut rest: Vec<usize> = (0..keys.len()).collect();
         for _ in 0..ATTEMPTS_MAX {
             let mut elsewhere = Vec::new();

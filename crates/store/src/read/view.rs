@@ -105,9 +105,14 @@ impl TableView {
         keys: &[Key],
         columns: &[usize],
     ) -> Result<(Vec<ArrayRef>, Vec<usize>), Error> {
-        let mut found = Gathered::new(columns);
+        let mut found = Gathered::new();
         for (position, key) in keys.iter().enumerate() {
-            found.add(position, self.get(key, columns)?);
+            let bucket = self.bucket_of(key)?;
+            if let Some(bucket) = &bucket {
+                bucket.accesses.count(key);
+            }
+            let source = self.source_in(bucket.as_deref());
+            found.add_located(position, source.locate(key, &self.table, columns)?);
         }
         found.finish(&self.table, columns)
     }

@@ -119,7 +119,7 @@ impl RowPeers for TwoServers {
             Some(transaction) => transaction.table(table.id).expect("a table"),
             None => table_at(&self.at(1, reader.timestamp), table.id),
         };
-        let mut found = Gathered::new(columns);
+        let mut found = Gathered::new();
         for (position, key) in keys.iter().enumerate() {
             found.add(position, view.get(key, columns)?);
         }
