@@ -7,6 +7,9 @@ use crate::value::Value;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::stream::{iter, once};
 use grammar::tree::{NodeEnum, SelectStmt};
 use parser::Statement;
 use planner::{Conflict, NamedParameter};
@@ -15,6 +18,7 @@ use store::catalog::SqlType;
 use typed_tree::{Executed, Query};
 use values::error::{Error, Result, SqlState};
 use values::field::Field;
+use values::translate::external;
 
 /// A query without FROM of plain values.
 #[derive(Debug)]
@@ -79,16 +83,6 @@ impl PlainQuery {
         &self.fields
     }
 
-    /// The schema of its result.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// Whether it calls a function of a user.
-    pub fn has_calls(&self) -> bool {
-        self.columns.iter().any(Scalar::has_calls)
-    }
-
     /// Whether values are of the types of its parameters.
     pub fn takes(&self, values: &[ScalarValue]) -> bool {
         let is_same = |(name, value): (&NamedParameter, &ScalarValue)| {
@@ -97,19 +91,28 @@ impl PlainQuery {
         values.len() == self.names.len() && self.names.iter().zip(values).all(is_same)
     }
 
-    /// The row for values that it [takes](Self::takes), without calls. `None` if the engine has to compute it.
+    /// The row for values that it [takes](Self::takes). `None` if the engine has to compute it. If it calls functions of
+    /// users, it asks for somebody who calls them: a call may take long, and is made when the row is wanted.
     ///
     /// # Errors
-    /// Those of its expressions.
-    pub fn row(&self, values: &[ScalarValue]) -> Result<Option<RecordBatch>> {
-        self.computed(|column| column.of_values(&self.names, values))
+    /// Those of its expressions, if it calls nothing.
+    pub fn begin(
+        self: &Arc<Self>,
+        values: &[ScalarValue],
+        caller: impl FnOnce() -> Arc<dyn Caller>,
+    ) -> Result<Option<SendableRecordBatchStream>> {
+        let schema = SchemaRef::clone(&self.schema);
+        if !self.columns.iter().any(Scalar::has_calls) {
+            let row = self.computed(|column| column.of_values(&self.names, values))?;
+            let row = row.map(|row| RecordBatchStreamAdapter::new(schema, iter([Ok(row)])));
+            return Ok(row.map(|row| Box::pin(row) as _));
+        }
+        let (query, values, caller) = (Arc::clone(self), values.to_vec(), caller());
+        let row = async move { query.row_calling(&values, &*caller).map_err(external) };
+        Ok(Some(Box::pin(RecordBatchStreamAdapter::new(schema, once(row)))))
     }
 
-    /// As [`Self::row`], where somebody calls its functions.
-    ///
-    /// # Errors
-    /// Those of its expressions, and of its functions.
-    pub fn row_calling(&self, values: &[ScalarValue], caller: &dyn Caller) -> Result<RecordBatch> {
+    fn row_calling(&self, values: &[ScalarValue], caller: &dyn Caller) -> Result<RecordBatch> {
         let row =
             self.computed(|column| column.of_values_calling(&self.names, values, Some(caller)))?;
         row.ok_or_else(|| Error::new(SqlState::InternalError, "the value of a call is not known"))

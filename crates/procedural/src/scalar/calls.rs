@@ -143,12 +143,12 @@ impl<'a> Found<'a> {
 
 impl Scalar {
     /// Whether it calls functions of users.
-    pub fn has_calls(&self) -> bool {
+    pub(crate) fn has_calls(&self) -> bool {
         !self.calls.are_none()
     }
 
     /// As [`Self::of_values`], where somebody calls its functions.
-    pub fn of_values_calling(
+    pub(crate) fn of_values_calling(
         &self,
         names: &[NamedParameter],
         values: &[ScalarValue],

@@ -1,7 +1,6 @@
 //! Statements that are executed again: with a plan of before, or, in functions, by the short path.
 
 mod forms;
-mod plain;
 mod plans;
 
 pub(crate) use forms::is_short_allowed;

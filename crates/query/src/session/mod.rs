@@ -11,6 +11,7 @@ mod explain;
 pub(crate) mod listed;
 mod on_executor;
 mod outcome_stream;
+mod plain;
 mod prepared;
 pub(crate) mod presence;
 pub(crate) mod procedural;

@@ -1,13 +1,10 @@
 //! Queries without FROM of plain values, which need no plan when they are repeated ([`PlainQuery`]).
 
-use super::Begun;
 use crate::analysis;
 use crate::calls::functions;
 use crate::context::call_site::CallSite;
 use crate::context::{Frame, Inner};
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use futures::stream::{iter, once};
+use crate::repeated::Begun;
 use parser::Statement;
 use plan_cache::Basis;
 use plan_cache::plans::{Known, Query};
@@ -15,7 +12,6 @@ use procedural::{PlainQuery, may_call};
 use std::sync::Arc;
 use store::Reading;
 use values::error::Result;
-use values::translate::external;
 
 impl Inner {
     /// Starts a query that [may be plain](procedural::may_be_plain), if it is, and has come before. `None` of others. All
@@ -23,7 +19,7 @@ impl Inner {
     ///
     /// # Errors
     /// Those of its expressions.
-    pub(crate) async fn begin_plain(
+    pub(super) async fn begin_plain(
         &self,
         frame: &Frame<'_>,
         statement: &Statement,
@@ -53,19 +49,12 @@ impl Inner {
             return Ok(None);
         };
         self.context.see(reading, frame);
-        let (fields, schema) = (Arc::clone(plain.fields()), Arc::clone(plain.schema()));
-        let rows: SendableRecordBatchStream = if plain.has_calls() {
-            let catalog = Arc::clone(reading.catalog());
-            let called = functions(&self.me, catalog, Some(reading.clone()), CallSite::alone(0));
-            let values = frame.parameters.to_vec();
-            // A call may take long: it is made when the row is wanted, and can be ended.
-            let row = async move { plain.row_calling(&values, &*called).map_err(external) };
-            Box::pin(RecordBatchStreamAdapter::new(schema, once(row)))
-        } else {
-            let Some(row) = plain.row(frame.parameters)? else { return Ok(None) };
-            Box::pin(RecordBatchStreamAdapter::new(schema, iter([Ok(row)])))
+        let caller = || {
+            let (catalog, site) = (Arc::clone(reading.catalog()), CallSite::alone(0));
+            functions(&self.me, catalog, Some(reading.clone()), site) as _
         };
-        Ok(Some((fields, rows)))
+        let rows = plain.begin(frame.parameters, caller)?;
+        Ok(rows.map(|rows| (Arc::clone(plain.fields()), rows)))
     }
 
     async fn plain(
