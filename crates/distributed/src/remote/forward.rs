@@ -53,7 +53,7 @@ pub(crate) fn with_others(
             rows,
             peers: Arc::clone(peers),
             reader: reader.clone(),
-            properties: Arc::new(properties_of(&plan, order.clone())),
+            properties: Arc::new(properties_of(&plan, order.clone())?),
             metrics: ExecutionPlanMetricsSet::new(),
         }));
     }

@@ -48,7 +48,7 @@ impl RemoteFragment {
         site: Site,
         turns: Option<Turns>,
     ) -> Result<Self> {
-        let properties = properties_of(&fragment, order_of(&fragment)?);
+        let properties = properties_of(&fragment, order_of(&fragment)?)?;
         let metrics = ExecutionPlanMetricsSet::new();
         Ok(Self { fragment, site, turns, properties: Arc::new(properties), metrics })
     }

@@ -1,5 +1,6 @@
 //! The leaves of a fragment, and what its form says about its output.
 
+use super::constants::constants_of;
 use crate::boundary::Stored;
 use crate::exchange::{Broadcast, Exchange, carries_rows};
 use datafusion::common::Result;
@@ -81,11 +82,12 @@ pub(crate) fn order_of(fragment: &Arc<dyn ExecutionPlan>) -> Result<Option<LexOr
 pub(super) fn properties_of(
     fragment: &Arc<dyn ExecutionPlan>,
     order: Option<LexOrdering>,
-) -> PlanProperties {
+) -> Result<PlanProperties> {
     let mut equivalences = EquivalenceProperties::new(fragment.schema());
+    equivalences.add_constants(constants_of(fragment))?;
     equivalences.add_orderings(order);
     let partitioning = Partitioning::UnknownPartitioning(1);
     let (emission, boundedness) = (EmissionType::Incremental, Boundedness::Bounded);
-    PlanProperties::new(equivalences, partitioning, emission, boundedness)
-        .with_scheduling_type(SchedulingType::Cooperative)
+    let properties = PlanProperties::new(equivalences, partitioning, emission, boundedness);
+    Ok(properties.with_scheduling_type(SchedulingType::Cooperative))
 }

@@ -1,6 +1,7 @@
 //! Fragments on other servers: [`fragment`] is the operator that stands for one, [`everywhere`]
 //! runs a fragment on all servers, and [`forward`] sends a received fragment on to further owners.
 
+mod constants;
 mod everywhere;
 mod filters;
 mod forward;
