@@ -3,12 +3,13 @@
 use crate::call_form::{CallForm, called, is_composite};
 use crate::composite::is_row;
 use crate::home::{self, Home, Source};
-use crate::host::{StatementHost, Statements};
+use crate::host::StatementHost;
 use crate::known::Shared;
 use crate::memory::Memory;
 use crate::purity::{changes_settings, only_computes};
 use crate::returned;
 use crate::script::statements;
+use crate::statements::Statements;
 use crate::value::Value;
 use catalog_views::search_path::SearchPath;
 use datafusion::common::ScalarValue;

@@ -1,9 +1,10 @@
 //! Expressions, which are looked at once: computed as plain values, by the engine, or executed as a query.
 
 use crate::assignment::assigned;
-use crate::host::{StatementHost, Statements, text_value};
+use crate::host::{StatementHost, text_value};
 use crate::known::{Key, Known, parameters};
 use crate::scalar::{Caller, Scalar};
+use crate::statements::Statements;
 use crate::steady::all_steady;
 use crate::subquery;
 use crate::value::Value;

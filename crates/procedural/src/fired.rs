@@ -1,7 +1,8 @@
 //! What the function of a trigger is told: `TG_OP` and the like, and the rows NEW and OLD; and the condition of the trigger.
 
-use crate::host::{StatementHost, Statements};
+use crate::host::StatementHost;
 use crate::program::Program;
+use crate::statements::Statements;
 use crate::trigger_rows::{NEW, OLD, row_type, written_out};
 use crate::value::Value;
 use catalog_views::pg_catalog::oids;

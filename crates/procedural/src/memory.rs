@@ -1,9 +1,10 @@
 //! What a host has planned, kept from one call of a function to the next.
 
-use crate::host::{StatementHost, Statements};
+use crate::host::StatementHost;
 use crate::known::{Key, Known, Shared};
 use crate::program::Program;
 use crate::shapes::Shapes;
+use crate::statements::Statements;
 use crate::value::Value;
 use planner::Conflict;
 use plpgsql::Programs;

@@ -3,7 +3,7 @@
 //! `SELECT f($1)` and `SELECT 1 + 1` need no plan: planning them takes longer than the rest.
 
 use crate::scalar::{Caller, Scalar};
-use crate::value::Value;
+use crate::value::{Value, schema_of};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
@@ -48,12 +48,12 @@ pub fn may_be_plain(statement: &Statement) -> bool {
 }
 
 impl PlainQuery {
-    /// The query of a typed tree, with parameters of types and the columns of its result, which have a schema. `None` of
-    /// other queries. A query with several columns calls no function of a user.
+    /// The query of a typed tree, with parameters of types and the columns of its result. `None` of other queries. A query
+    /// with several columns calls no function of a user.
     pub fn of(
         tree: &Query,
         types: &[SqlType],
-        (fields, schema): (Vec<Field>, SchemaRef),
+        fields: Vec<Field>,
         may_call: &dyn Fn(&Executed) -> bool,
     ) -> Option<Self> {
         let name = |(at, of): (usize, &SqlType)| NamedParameter {
@@ -69,12 +69,10 @@ impl PlainQuery {
             column.sql_type() == &field.sql_type
                 && !matches!(field.sql_type, SqlType::Numeric { .. })
         };
-        let arrow = columns.iter().map(|column| column.sql_type().arrow());
-        let is_same = columns.len() == fields.len()
-            && columns.iter().zip(&fields).all(is_held)
-            && arrow.eq(schema.fields().iter().map(|field| field.data_type().clone()));
+        let is_same = columns.len() == fields.len() && columns.iter().zip(&fields).all(is_held);
+        // What is computed again by the engine would be called again.
         let is_called_once = columns.len() == 1 || !columns.iter().any(Scalar::has_calls);
-        let fields = fields.into();
+        let (schema, fields) = (schema_of(&fields), fields.into());
         (is_same && is_called_once).then_some(Self { columns, names, fields, schema })
     }
 

@@ -1,7 +1,8 @@
 //! Texts of EXECUTE that are executed as others of their shape ([`crate::shapes`]).
 
-use crate::host::{StatementHost, Statements, inside};
+use crate::host::{StatementHost, inside};
 use crate::shapes::{Known, scanned};
+use crate::statements::Statements;
 use crate::value::Value;
 use plpgsql::Answer;
 use values::error::Result;

@@ -1,7 +1,8 @@
 //! What functions return as rows of composite types, or as the columns of such rows.
 
 use crate::composite::{fields, is_row, row};
-use crate::host::{StatementHost, Statements};
+use crate::host::StatementHost;
+use crate::statements::Statements;
 use crate::value::{Value, base, written};
 use datafusion::common::ScalarValue;
 use lowering::Shape;

@@ -26,7 +26,7 @@ impl<H: Host> Machine<'_, H> {
         let Some(at) = self.target_place(target, sql, None) else {
             return self.quick_field(target, sql);
         };
-        if self.put_register(at, sql) || self.extended(at, sql)? {
+        if self.extended(at, sql)? {
             return Ok(true);
         }
         let Some(value) = self.computed_as_known(sql) else { return Ok(false) };

@@ -1,46 +1,23 @@
 //! Loops.
 
 use super::host::{Answer, CursorQuery, Host};
-use super::quick::Quick;
 use super::scope::{Content, Slot};
+use super::turns::{Next, Turn, Turns};
 use super::{Flow, Machine};
 use crate::tree::{ForRange, Foreach, Rows, Sql, Statement, Target};
 use values::error::{Error, Result, SqlState};
 
-/// Where a turn of a loop leads.
-enum Turn<V> {
-    Again,
-    End,
-    Leave(Flow<V>),
-}
-
-/// How far turns of a loop came that only compute.
-enum Turned<'b, V> {
-    /// Behind the loop, or out of it.
-    Ended(Flow<V>),
-    /// Others are to run before the next turn.
-    GivesWay,
-    /// Whether there is a next turn has to be evaluated.
-    Asks,
-    /// To a place in the body.
-    At(Quick<'b, V>),
-}
-
-/// What begins the turns of a loop.
-trait Turns<H: Host> {
-    /// Begins the next turn. `false` if there is none, `None` if that has to be evaluated.
-    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Option<bool>>;
-}
-
 /// LOOP, or WHILE with a condition.
 struct While<'a>(Option<&'a Sql>);
 
-impl<H: Host> Turns<H> for While<'_> {
-    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Option<bool>> {
-        match self.0 {
-            Some(condition) => machine.quick_truth(condition).transpose(),
-            None => Ok(Some(true)),
-        }
+impl<'a, H: Host> Turns<'a, H> for While<'a> {
+    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Next<'a>> {
+        let Some(condition) = self.0 else { return Ok(Next::Begun) };
+        Ok(match machine.quick_truth(condition).transpose()? {
+            Some(true) => Next::Begun,
+            Some(false) => Next::None,
+            None => Next::If(condition),
+        })
     }
 }
 
@@ -58,72 +35,21 @@ struct Numbers {
     any: bool,
 }
 
-impl<H: Host> Turns<H> for Numbers {
-    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Option<bool>> {
+impl<'a, H: Host> Turns<'a, H> for Numbers {
+    fn next(&mut self, machine: &mut Machine<'_, H>) -> Result<Next<'a>> {
         let is_within = |at: &i64| if self.by < 0 { *at >= self.to } else { *at <= self.to };
-        let Some(at) = self.next.take().filter(is_within) else { return Ok(Some(false)) };
+        let Some(at) = self.next.take().filter(is_within) else { return Ok(Next::None) };
         machine.scopes.close_to(self.inside);
         machine.put_first(self.inside, at);
         // The loop ends at the last number of its type.
         let next = at + self.by;
         self.next = i32::try_from(next).is_ok().then_some(next);
         self.any = true;
-        Ok(Some(true))
-    }
-}
-
-/// Where a turn leads whose statements lead somewhere, in a loop with a label.
-fn turned<V>(label: Option<&String>, flow: Flow<V>) -> Turn<V> {
-    let is_own = |name: &Option<String>| name.is_none() || name.as_ref() == label;
-    match flow {
-        Flow::Next => Turn::Again,
-        Flow::Continue(name) if is_own(&name) => Turn::Again,
-        Flow::Exit(name) if is_own(&name) => Turn::End,
-        flow => Turn::Leave(flow),
+        Ok(Next::Begun)
     }
 }
 
 impl<H: Host> Machine<'_, H> {
-    /// One turn of a loop.
-    async fn turn(&mut self, label: Option<&String>, body: &[Statement]) -> Result<Turn<H::Value>> {
-        if self.host.turn()? {
-            self.host.give_way().await;
-        }
-        let flow = match self.quickly(body)? {
-            Quick::Flow(flow) => flow,
-            reached => self.rest(body, reached).await?,
-        };
-        Ok(turned(label, flow))
-    }
-
-    /// Turns of a loop, for as long as they only compute.
-    fn turns_quickly<'b>(
-        &mut self,
-        label: Option<&String>,
-        body: &'b [Statement],
-        turns: &mut impl Turns<H>,
-    ) -> Result<Turned<'b, H::Value>> {
-        loop {
-            if self.host.turn()? {
-                return Ok(Turned::GivesWay);
-            }
-            match turns.next(self)? {
-                Some(true) => {}
-                Some(false) => return Ok(Turned::Ended(Flow::Next)),
-                None => return Ok(Turned::Asks),
-            }
-            match self.quickly(body)? {
-                Quick::Flow(Flow::Next) => {}
-                Quick::Flow(flow) => match turned(label, flow) {
-                    Turn::Again => {}
-                    Turn::End => return Ok(Turned::Ended(Flow::Next)),
-                    Turn::Leave(flow) => return Ok(Turned::Ended(flow)),
-                },
-                reached => return Ok(Turned::At(reached)),
-            }
-        }
-    }
-
     /// LOOP and WHILE.
     pub(super) async fn endless(
         &mut self,
@@ -131,35 +57,14 @@ impl<H: Host> Machine<'_, H> {
         condition: Option<&Sql>,
         body: &[Statement],
     ) -> Result<Flow<H::Value>> {
-        loop {
-            match self.turns_quickly(label, body, &mut While(condition))? {
-                Turned::Ended(flow) => return Ok(flow),
-                Turned::GivesWay => self.host.give_way().await,
-                Turned::Asks => {
-                    let Some(condition) = condition else { return Ok(Flow::Next) };
-                    if !self.holds(condition).await? {
-                        return Ok(Flow::Next);
-                    }
-                    match self.turn(label, body).await? {
-                        Turn::Again => {}
-                        Turn::End => return Ok(Flow::Next),
-                        Turn::Leave(flow) => return Ok(flow),
-                    }
-                }
-                Turned::At(reached) => match turned(label, self.rest(body, reached).await?) {
-                    Turn::Again => {}
-                    Turn::End => return Ok(Flow::Next),
-                    Turn::Leave(flow) => return Ok(flow),
-                },
-            }
-        }
+        self.repeat(label, body, &mut While(condition)).await
     }
 
     /// Gives the variable of a loop over numbers, the first of a block, a number.
     fn put_first(&mut self, depth: usize, number: i64) {
         let Some(value) = self.scopes.first_mut(depth) else { return };
-        let number_of_type = i32::try_from(number);
-        if !number_of_type.is_ok_and(|number| self.host.put_integer(value, number)) {
+        let integer = i32::try_from(number);
+        if !integer.is_ok_and(|number| self.host.put_integer(value, number)) {
             *value = self.host.of_number(number, "integer");
         }
     }
@@ -193,34 +98,10 @@ impl<H: Host> Machine<'_, H> {
         let by = if range.is_reverse { -by } else { by };
         let inside = self.scopes.depth();
         let mut numbers = Numbers { next: Some(at), to, by, inside, any: false };
-        let flow = self.over(range.label.as_ref(), &mut numbers, &range.body).await?;
+        let flow = self.repeat(range.label.as_ref(), &range.body, &mut numbers).await?;
         self.scopes.close_to(depth);
         self.found(numbers.any)?;
         Ok(flow)
-    }
-
-    /// The turns of a loop over numbers.
-    async fn over(
-        &mut self,
-        label: Option<&String>,
-        numbers: &mut Numbers,
-        body: &[Statement],
-    ) -> Result<Flow<H::Value>> {
-        loop {
-            let turn = match self.turns_quickly(label, body, numbers)? {
-                Turned::Ended(flow) => return Ok(flow),
-                Turned::GivesWay | Turned::Asks => {
-                    self.host.give_way().await;
-                    Turn::Again
-                }
-                Turned::At(reached) => turned(label, self.rest(body, reached).await?),
-            };
-            match turn {
-                Turn::Again => {}
-                Turn::End => return Ok(Flow::Next),
-                Turn::Leave(flow) => return Ok(flow),
-            }
-        }
     }
 
     /// FOR over rows.

@@ -19,6 +19,7 @@ mod rows;
 mod scope;
 mod statements;
 mod trigger;
+mod turns;
 mod variables;
 
 pub use context::Called;

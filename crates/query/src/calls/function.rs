@@ -59,7 +59,7 @@ fn caller(environment: &Environment, site: &CallSite) -> Arc<dyn Caller> {
 }
 
 /// The rows after which a statement that was cancelled ends.
-const ROWS_CHECKED: usize = 64;
+const ROWS_CHECKED: usize = 8;
 
 /// Functions of users.
 pub(crate) struct Functions {

@@ -57,6 +57,7 @@ impl Inner {
         Ok(rows.map(|rows| (Arc::clone(plain.fields()), rows)))
     }
 
+    /// The query, if it is computed without a plan.
     async fn plain(
         &self,
         frame: &Frame<'_>,
@@ -68,10 +69,8 @@ impl Inner {
         let query = analysis::query_of(statement)?;
         let tree = analysis::tree_without_values(frame, &planner, query).await?;
         let given = frame.parameter_types();
-        let (types, _) = analysis::describe(frame, &planner, query, given).await?;
-        let (plan, fields) = analysis::plan_without_values(frame, &planner, query).await?;
-        let schema = Arc::new(plan.schema().as_arrow().clone());
+        let (types, fields) = analysis::describe(frame, &planner, query, given).await?;
         let may_call = |executed: &_| may_call(reading.catalog(), executed);
-        Ok(PlainQuery::of(&tree, &types, (fields, schema), &may_call))
+        Ok(PlainQuery::of(&tree, &types, fields, &may_call))
     }
 }
